@@ -70,7 +70,7 @@ void GuardedFd::Close() {
 void LeaveSharedDescriptors() {
   constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
   if (syscall(SYS_close_range, 0U, ~0U, kUnshare) != 0) return;
-  // A file that is opened for a moment is not to be standard error: what is written there fails.
+  // Never opens the file as standard error: the program's writes to it would then go to the file.
   for (int number = STDIN_FILENO; number == STDIN_FILENO || number == STDOUT_FILENO;) {
     number = open("/dev/null", O_RDONLY | O_CLOEXEC);
   }

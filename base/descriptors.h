@@ -20,8 +20,8 @@
 
 namespace heaprec {
 
-// Keeps errno as it is while it lives. Not around calls that may be cancelled, in what libheaprec-native.so contains:
-// its destructor would need the unwinder there.
+// Restores errno when it is destroyed. Do not use it around cancellable calls in libheaprec-native.so: its destructor
+// would need the unwinder there.
 class KeptErrno {
  public:
   KeptErrno() : error_(errno) {}
@@ -33,8 +33,8 @@ class KeptErrno {
   const int error_;
 };
 
-// All bytes of `into` from `offset` on, and all of `from`; false: see errno (ENOSPC if nothing more is written; a file
-// that is too short has none). No heap.
+// Fills `into` from `offset` on, or writes all of `from`. On false errno has the reason (ENOSPC if nothing more is
+// written); it is not set if the file is too short. No heap.
 inline bool ReadAt(int descriptor, std::span<std::byte> into, uint64_t offset) {
   while (!into.empty()) {
     const ssize_t got = pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
@@ -60,7 +60,7 @@ inline bool WriteAt(int descriptor, std::span<const std::byte> from, uint64_t of
 class GuardedFd {
  public:
   GuardedFd() = default;
-  // Takes the descriptor over and gives it a high number; -1: none.
+  // Takes ownership of the descriptor and moves it to a high number; -1: no descriptor.
   explicit GuardedFd(int descriptor);
   GuardedFd(GuardedFd&& other) noexcept;
   GuardedFd& operator=(GuardedFd&& other) noexcept;
@@ -69,18 +69,19 @@ class GuardedFd {
   int number() const { return number_; }
   // Whether the number still refers to the original file.
   bool IsOurs() const;
-  // If it does not, opens `path` again, provided that it is the same file. False: it is not the agent's.
+  // Unless IsOurs(), opens `path` again. Returns false if `path` is another file.
   bool Reopen(const std::string& path, int flags);
   // Refers to `other`'s file from now on, under the same number if possible: a reader of /proc/PID/fd finds one of the
   // two files.
   void ReplaceBy(GuardedFd&& other);
-  // The same file under a number of its own; -1, with errno: it is not the agent's any more, or no number is free.
+  // Opens the same file under another number. Returns -1, with errno, if the program has taken the descriptor or no
+  // number is free.
   GuardedFd Duplicate() const;
   void Close();
 
  private:
   int number_ = -1;
-  bool is_known_ = false;  // which file it leads to
+  bool is_known_ = false;  // whether the identity of its file is known
   dev_t device_ = 0;
   ino_t file_ = 0;
 };
@@ -90,7 +91,7 @@ class GuardedFd {
 // Context:  setup.
 constexpr int kHighDescriptor = 900;
 
-// Another descriptor of the same file, with a number of 900 or above, or above 2 if the limit is lower; -1: none is
+// Duplicates the descriptor to a number of 900 or above, or above 2 if the limit is lower. Returns -1 if no number is
 // free.
 inline int DuplicateHigh(int descriptor) {
   const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, kHighDescriptor);
@@ -109,8 +110,8 @@ inline int MovedUp(int descriptor) {
 }
 
 // Gives a thread its own table of descriptors. A file that it opens never gets a number that the program has just
-// closed and counts on (a shell closes 2 before dup2(1, 2)). The program neither lists nor closes such a file. The
-// table has none of the program's files, so a pipe ends for its readers although the thread runs.
+// closed in order to reuse it (a shell closes 2 before dup2(1, 2)). The program neither lists nor closes such a file.
+// The table has none of the program's files, so this thread does not keep the program's pipes open.
 //
 // Context:  a thread of the agent; the threads that it creates share its table.
 // Failure:  before Linux 5.9, or if the call is forbidden, the thread continues to use the process' table.

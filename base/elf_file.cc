@@ -94,7 +94,7 @@ std::string ElfFile::BuildId() const {
     if (section.sh_type != SHT_NOTE) continue;
     if (std::string id = id_at(section.sh_offset, section.sh_size); !id.empty()) return id;
   }
-  if (!sections_.empty()) return {};  // in a debug file the segments lead nowhere
+  if (!sections_.empty()) return {};  // a debug file does not have the contents of its segments
   for (const Elf64_Phdr& segment : segments_) {
     if (segment.p_type != PT_NOTE) continue;
     if (std::string id = id_at(segment.p_offset, segment.p_filesz); !id.empty()) return id;
@@ -124,13 +124,14 @@ std::vector<std::string> ElfFile::Needed() const {
 
 std::string_view ElfFile::Symbols::Name(const Elf64_Sym& symbol) const { return StringAt(strings, symbol.st_name); }
 
-// Behind "_ZN", which all C++ names have.
+// After "_ZN", with which all C++ names begin.
 constexpr size_t kMangled = 3, kHead = kMangled + 8;
 
 bool ElfFile::Symbols::StartsWith(const Elf64_Sym& symbol, std::string_view prefix) const {
   if (symbol.st_name > strings.size() || prefix.size() > strings.size() - symbol.st_name) return false;
   const char* const name = strings.data() + symbol.st_name;
-  // Nearly all differ here: a comparison of a known length is one instruction, where libjvm has 60,000 symbols.
+  // Nearly all names differ within these bytes. A comparison of a fixed length is one instruction, and libjvm has
+  // 60,000 symbols.
   if (prefix.size() >= kHead && std::memcmp(name + kMangled, prefix.data() + kMangled, kHead - kMangled) != 0)
     return false;
   return std::memcmp(name, prefix.data(), prefix.size()) == 0;
@@ -153,7 +154,7 @@ ElfFunctions::ElfFunctions(const std::string& path, const std::string& build_id,
   (void)Load(open(path), build_id, SHT_DYNSYM);
 }
 
-// A library that was replaced while the process runs is another one: its build id differs.
+// If the library was replaced while the process runs, the file has another build id.
 bool ElfFunctions::Load(Result<ElfFile> file, const std::string& build_id, uint32_t section_type) {
   if (!file || (!build_id.empty() && file->BuildId() != build_id)) return false;
   const Elf64_Shdr* const table = file->Section(section_type, "");
@@ -180,14 +181,14 @@ bool ElfFunctions::Load(Result<ElfFile> file, const std::string& build_id, uint3
 }
 
 ElfFunctions::Function ElfFunctions::At(uint64_t address) const {
-  // Functions may overlap: takes the nearest one that contains the address.
+  // Functions may overlap: takes the one that contains the address and begins nearest to it.
   auto next = std::ranges::upper_bound(entries_, address, {}, &Entry::begin);
   do {
     if (next == entries_.begin()) return {};
     --next;
     if (address - next->begin > kMaxFunctionBytes) return {};
   } while (address - next->begin >= next->bytes);
-  // If a function has several names, the first one.
+  // If a function has several names, uses the first one.
   const auto found = std::ranges::lower_bound(entries_, next->begin, {}, &Entry::begin);
   if (found->name >= names_bytes_) return {};
   std::array<char, kMaxNameBytes> name{};

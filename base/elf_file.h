@@ -40,7 +40,8 @@ class ElfFile {
   // The names of the libraries that the loader loads with it (DT_NEEDED).
   std::vector<std::string> Needed() const;
 
-  // The symbols of a section and the strings that they refer to. Name() is inside `strings` for any content.
+  // The symbols of a section and the strings that they refer to. Name() stays inside `strings`, whatever the file
+  // contains.
   struct Symbols {
     std::vector<Elf64_Sym> entries;
     std::string strings;
@@ -108,7 +109,7 @@ class ElfFunctions {
   ElfFunctions(const std::string& path, const std::string& build_id, const Opener& open);
 
   struct Function {
-    std::string symbol;  // as in the file; empty: no function contains the address
+    std::string symbol;  // as spelled in the file; empty: no function contains the address
     uint32_t offset = 0;
   };
   Function At(uint64_t address) const;
@@ -121,7 +122,7 @@ class ElfFunctions {
   bool Load(Result<ElfFile> file, const std::string& build_id, uint32_t section_type);
 
   std::optional<ElfFile> file_;
-  uint64_t names_ = 0, names_bytes_ = 0;  // the strings, in the file
+  uint64_t names_ = 0, names_bytes_ = 0;  // offset and size of the string table in the file
   std::vector<Entry> entries_;            // ascending
 };
 

@@ -22,7 +22,7 @@ void CloseKeepingErrno(int descriptor) {
   errno = error;
 }
 
-// A file that has no name until it is locked. A kill meanwhile leaves nothing.
+// Creates a file that has no name until it is locked. If the process is killed before that, nothing remains.
 int CreateUnnamed(const char* path) {
   char folder[PATH_MAX];
   const char* const slash = strrchr(path, '/');
@@ -50,7 +50,7 @@ bool MoveWithoutReplacing(const char* from, const char* to) {
   return errno != EEXIST && syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, kNoReplace) == 0;
 }
 
-// A file that has a name which is not cleaned up until it is locked.
+// Creates a file whose temporary name no cleanup removes until the file is locked.
 int CreateUnderTemporaryName(const char* path) {
   char temporary[PATH_MAX];
   constexpr char kRandomPart[] = ".XXXXXX";
@@ -96,14 +96,14 @@ int OpenAbandoned(int folder, const char* name) {
   struct stat status {};
   const bool is_ours = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
   const bool is_locked = is_ours && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-  // Another process may have removed the file, and released its lock, since it was opened here.
+  // Another process may have removed the file and released its lock after it was opened here.
   if (is_locked && RefersTo(folder, name, descriptor)) return descriptor;
   CloseKeepingErrno(descriptor);
   return -1;
 }
 
 bool RemoveLocked(int folder, const char* name, int locked) {
-  // What the name refers to cannot change meanwhile: removing it requires this lock, and CreateLocked replaces nothing.
+  // The name cannot refer to another file meanwhile: removing it requires this lock, and CreateLocked replaces nothing.
   return RefersTo(folder, name, locked) && unlinkat(folder, name, 0) == 0;
 }
 

@@ -4,7 +4,7 @@
 // file is removed only under its lock, and only while the name still refers to the locked file.
 //
 // Context:  setup or drain. Allocates nothing: native tables are made within malloc.
-// Threads:  any number of processes at once. The lock is flock's: it ends with its owner, however that ends.
+// Threads:  any number of processes at once. The lock is flock's: the kernel releases it when the owner exits or dies.
 // Failure:  errno says why.
 #pragma once
 

@@ -28,7 +28,7 @@ void KeepSparse(void* memory, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t begin = (at + page - 1) / page * page, end = (at + bytes) / page * page;
   const KeptErrno kept;
-  // Fails where there are no huge pages.
+  // Fails on kernels without huge pages.
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
 }
 

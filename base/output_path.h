@@ -1,4 +1,4 @@
-// Paths to record into: recorder and tools give the same names, and refuse the same paths in the same words.
+// Paths to record into: recorder and tools use the same names, refuse the same paths and report the same errors.
 //
 //   const OutputPath output("app-%p.hrec", pid, epoch_ns);
 //   for (int number = 0; number < OutputPath::kMaxNames; ++number) Create(output.Name(number));
@@ -25,7 +25,7 @@ class OutputPath {
   // Whether the pattern has %n.
   bool is_numbered() const { return is_numbered_; }
 
-  // The pattern for exactly `path`.
+  // Returns the pattern for exactly this path.
   static std::string Literal(const std::string& path);
 
  private:
@@ -35,7 +35,7 @@ class OutputPath {
   bool is_numbered_;
 };
 
-// An error if no recording can be written at `path`: it exists and is not a regular file.
+// Returns an error if no recording can be written at `path`: it exists and is not a regular file.
 Status CheckOutput(const std::string& path);
 
 }  // namespace heaprec

@@ -27,14 +27,14 @@ File FileOf(int descriptor) {
   return {true, status.st_dev, status.st_ino};
 }
 
-// A standard stream stays open after exec. A descriptor that exec closes is a file that the program itself has opened:
-// an agent that attaches is loaded into a JVM that has run for a while.
+// A standard stream stays open after exec. A descriptor with close-on-exec is a file that the program itself has
+// opened: an agent may attach to a JVM that has run for a while.
 File StreamOf(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0 ? FileOf(descriptor) : File{};
 }
 
-// Before any constructor that prints or opens files.
+// Runs before any constructor that prints or opens files.
 __attribute__((constructor(101))) void NoteStandardStreams() {
   const int error = errno;
   output = StreamOf(STDOUT_FILENO);
@@ -73,14 +73,14 @@ WriteSignals::~WriteSignals() {
     sigemptyset(&one);
     sigaddset(&one, signal);
     const timespec at_once{};
-    // The system call: sigtimedwait is a cancellation point.
+    // Uses the system call, because sigtimedwait is a cancellation point.
     (void)syscall(SYS_rt_sigtimedwait, &one, nullptr, &at_once, kKernelSetBytes);
   }
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   errno = error;
 }
 
-// ppoll, as poll is a cancellation point, and aarch64 has no such call.
+// Uses ppoll, because poll is a cancellation point and aarch64 has no such system call.
 bool WouldWait(int descriptor) {
   const int error = errno;
   pollfd one{descriptor, POLLOUT, 0};

@@ -5,19 +5,20 @@
 namespace heaprec::throttle {
 namespace {
 
-// Values outside of these are meaningless (a point per 1e30 bytes, 1e9 points per byte) and would cause NaN and
+// Values beyond these limits are meaningless (a point per 1e30 bytes, 1e9 points per byte) and would cause NaN and
 // infinite weights.
 constexpr double kMinLambda = 1e-30, kMaxLambda = 1e9;
 
 ActiveWindow Sane(ActiveWindow now) {
-  now.lambda = now.lambda >= kMinLambda ? std::min(now.lambda, kMaxLambda) : 0;  // NaN: 0
+  now.lambda = now.lambda >= kMinLambda ? std::min(now.lambda, kMaxLambda) : 0;  // NaN becomes 0
   if (!(now.whole_lambda >= kMinLambda && now.whole_lambda < now.lambda)) now.whole_lambda = now.lambda;
   return now;
 }
 
-// Decides on an object that has a point under `armed`; the current window is `now`. Keeping it with the smaller of the
-// two probabilities, and keeping it whole with the smaller of the two for whole points, is unbiased (Horvitz-Thompson),
-// because these probabilities depend on the past only. One draw decides on both: a whole point is one that is kept.
+// Decides on an object that has a point in the window `armed`; the current window is `now`. It is unbiased to keep the
+// point with the smaller of the two probabilities, and to keep it whole with the smaller of the two for whole points
+// (Horvitz-Thompson), because these probabilities depend on the past only. One draw decides on both: a whole point is
+// one that is kept.
 DeliveryDecision Decide(ActiveWindow armed, uint64_t size, ActiveWindow now, Random& random) {
   DeliveryDecision decision;
   const double length = Length(size), pi_armed = InclusionProbability(armed.lambda, size);
@@ -69,7 +70,7 @@ HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow
   Add(0, 1);
   e_ -= lambda_ * Length(size);
   if (e_ <= 0) {
-    // With the lambda that this thread has integrated, not the current one: thinning at delivery corrects for that.
+    // Uses the lambda that this thread has integrated, not the current one: thinning at delivery corrects for that.
     Force(size, Armed());
     e_ = random_.Exponential();
     decision.action = HookDecision::Action::kForce;
@@ -80,8 +81,8 @@ HookDecision ByteClock::OnRefill(uint64_t allocated, uint64_t size, ActiveWindow
   return decision;
 }
 
-// An object outside of TLABs does not wait for the thread's e: the current lambda applies at once, which matters for
-// large objects. These objects have a Poisson process of their own, with the same lambda.
+// Objects outside of TLABs have a separate Poisson process with the same lambda. The current lambda applies to them at
+// once, which matters for large objects.
 HookDecision ByteClock::OnOutside(uint64_t allocated, uint64_t size, ActiveWindow now) {
   HookDecision decision;
   if (TrySkipOutside(allocated, size, now.window, decision.gap)) return decision;
@@ -105,7 +106,7 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   now = Sane(now);
   DroppedByJvm missed;
   DeliveryDecision decision;
-  // An object of `size` bytes that ends less than `size` after the last update was counted by that update already.
+  // An object of `size` bytes that ends less than `size` after the last update was already counted by that update.
   const bool counted = allocated >= last_ && allocated - last_ < size;
   if (counted && pending_lambda_ > 0) {
     decision = Decide({pending_lambda_, pending_window_, pending_whole_lambda_}, size, now, random_);
@@ -114,8 +115,8 @@ DeliveryDecision ByteClock::OnDelivered(uint64_t allocated, uint64_t size, Activ
   const uint64_t before = Advance(allocated, size, now, missed);
   CountMissed(before, missed);
   if (missed.any) {
-    // The JVM delivers this one for a reason of its own, not because of the point: deciding on it would count the
-    // delivered object twice.
+    // The JVM delivers this object for another reason than the point; deciding on it would count the delivered object
+    // twice.
     missed.bytes += static_cast<double>(counted ? 0 : size);
   } else if (!counted) {
     e_ -= lambda_ * Length(size);
@@ -142,10 +143,10 @@ HookDecision ByteClock::Finish(uint64_t allocated) {
   return {.missed = missed.any, .missed_bytes = missed.bytes};
 }
 
-// Moves to `allocated`. Returns how many of the bytes since the last update lie before the object that ends there.
+// Moves to `allocated`. Returns how many of the bytes since the last update are before the object that ends there.
 uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, ActiveWindow now, DroppedByJvm& missed) {
   DropPending(missed);
-  if (allocated < last_) {  // another thread in the memory of an old one
+  if (allocated < last_) {  // another thread at the address of an old one
     last_ = allocated - std::min(size, allocated);
     e_ = random_.Exponential();
     Arm(now);
@@ -156,8 +157,8 @@ uint64_t ByteClock::Advance(uint64_t allocated, uint64_t size, ActiveWindow now,
   return passed - std::min(passed, size);
 }
 
-// Counts bytes whose objects were not delivered. If the point was among them, so were all points of the rest: 1 /
-// lambda bytes for the first and, on average, the rest itself for those after it.
+// Counts bytes whose objects were not delivered. If they included the point, they also included all points of the
+// remaining bytes: 1 / lambda bytes for the first and, on average, the remaining bytes for the others.
 void ByteClock::CountMissed(uint64_t bytes, DroppedByJvm& missed) {
   const double length = Length(bytes), spent = lambda_ * length;
   if (e_ > spent) {
@@ -169,7 +170,7 @@ void ByteClock::CountMissed(uint64_t bytes, DroppedByJvm& missed) {
   e_ = random_.Exponential();
 }
 
-// A forced object that was not delivered before the next update never will be.
+// A forced object that is not delivered before the next update will never be delivered.
 void ByteClock::DropPending(DroppedByJvm& missed) {
   if (pending_lambda_ == 0) return;
   missed.any = true;

@@ -1,9 +1,8 @@
-// One thread's Poisson process on the bytes it allocates: decides which object holds the next sample point.
+// One thread's Poisson process on its allocated bytes: decides which object contains the next sample point.
 //
 // Units:    positions and sizes in bytes; lambda in points per byte; e in units of Exp(1).
 // Context:  alloc: no heap, no lock, no clock, no exception.
-// Threads:  one: the owner. bytes() and candidates() may be read by the drain (relaxed: they are statistics, they
-//           order nothing).
+// Threads:  one: the owner. bytes() and candidates() may be read by the drain (relaxed, because they order nothing).
 // Failure:  none; points that the JVM dropped are reported as `missed`, with the bytes that they represent.
 // Maths:    docs/sampler.md#byte-clock
 #pragma once
@@ -17,45 +16,45 @@
 
 namespace heaprec::throttle {
 
-// `bytes` as a double. Converting a signed integer takes one instruction, and no thread allocates 2^63 bytes.
+// Converts `bytes` to double through a signed integer, which takes one instruction; no thread allocates 2^63 bytes.
 inline double Length(uint64_t bytes) { return static_cast<double>(static_cast<int64_t>(bytes)); }
 
-// pi(lambda, size) = 1 - exp(-lambda * size): the probability that an object of `size` bytes holds a point.
+// pi(lambda, size) = 1 - exp(-lambda * size): the probability that an object of `size` bytes contains a point.
 double InclusionProbability(double lambda, uint64_t size);
 
 // The current window. The caller reads it once per hook, before the hook changes any counter.
-// lambda = 0 (recording off, or not started yet) means: no points at all, and a gap of +infinity.
+// lambda = 0 (recording off, or not started yet) means that there are no points, and the gap is +infinity.
 struct ActiveWindow {
-  double lambda = 0;  // of all points
+  double lambda = 0;  // for all points
   uint32_t window = 0;
-  double whole_lambda = 0;  // of the points that are kept whole, below lambda: the others are light; 0: all are whole
+  double whole_lambda = 0;  // for whole points, at most lambda: other points are light; 0: all are whole
 };
 
 // What a hook must do.
 struct HookDecision {
   enum class Action : uint8_t {
-    kArm,    // set the JVM's threshold so that the next delivery is `gap` bytes from here
-    kForce,  // this object holds a point: make the JVM deliver it now
+    kArm,    // set the JVM's threshold so that the next delivery is `gap` bytes after this position
+    kForce,  // this object contains a point: make the JVM deliver it now
   };
   Action action = Action::kArm;
   bool missed = false;      // the JVM dropped an event: a point before this object was not delivered
-  double gap = 0;           // bytes from the current position to the next point or nearer; +infinity: no point
-  double missed_bytes = 0;  // missed: an unbiased estimate of the bytes that those points represent
+  double gap = 0;           // bytes from the current position to the next point or a nearer limit; +infinity: no point
+  double missed_bytes = 0;  // if missed: an unbiased estimate of the bytes that those points represent
 };
 
-// What becomes of a delivered object.
+// The decision on a delivered object.
 struct DeliveryDecision {
   enum class Action : uint8_t {
-    kNone,     // no point in this object: re-arm only
-    kKept,     // a sample, from a whole point: weight_bytes and window are set
+    kNone,     // no point in this object: set the threshold again
+    kKept,     // a whole point, which becomes a sample: weight_bytes and window are set
     kLight,    // a point that is only counted
-    kThinned,  // a point, dropped because lambda has fallen since it was armed; weight_bytes as it was armed
+    kThinned,  // a point, dropped because lambda has decreased since it was armed; weight_bytes is as of then
   };
   Action action = Action::kNone;
   bool missed = false;      // a point before this object was not delivered
   uint32_t window = 0;      // the window whose whole_lambda gave the probability
-  double weight_bytes = 0;  // weight_bytes / size is the weight in objects; size / weight_bytes the probability
-  // kKept, kLight: the same among all points, whole or light.
+  double weight_bytes = 0;  // weight_bytes / size is the weight in objects, and size / weight_bytes the probability
+  // kKept, kLight: the weight among all points, including light ones.
   double point_weight = 0;
   // kKept, kLight: for the controller (PointSums); 1 / lambda of `window` if all points are whole.
   double effective_bytes = 0;
@@ -66,20 +65,20 @@ struct DeliveryDecision {
 class ByteClock {
  public:
   ByteClock() = default;
-  // At the first slow path of a thread. `allocated` is all its bytes so far, including the object of `size` bytes,
+  // Call at the first slow path of a thread. `allocated`: all its bytes so far, including the object of `size` bytes,
   // whose hook is called next. A clock may be started again for another thread; its counters continue.
   void Start(uint64_t allocated, uint64_t size, uint64_t seed, ActiveWindow now);
-  // The same from an earlier position of the thread, without an object there. If the thread has been armed elsewhere,
-  // the next point is e / armed.lambda bytes after that position; e = 0: it has not been armed, draw e.
+  // The same from an earlier position of the thread, without an object there. If the thread was armed elsewhere, the
+  // next point is e / armed.lambda bytes after that position; e = 0: it was not armed, draw e.
   void StartAt(uint64_t position, double e, uint64_t seed, ActiveWindow armed);
   bool started() const { return e_ > 0; }
-  // Limits gaps from now on to this many mean gaps (1 / lambda), so that a thread notices sooner that lambda has risen.
-  // An object that is delivered at such a limit holds no point. +infinity: no limit.
+  // Limits gaps from now on to this many mean gaps (1 / lambda), so that a thread notices an increase of lambda
+  // earlier. An object delivered at such a limit contains no point. +infinity: no limit.
   void SetMaxGap(double mean_gaps) { max_gap_ = mean_gaps; }
 
   // Fast path for nearly all candidates: the window has not changed since the last update, and there is no point in the
-  // object or before it. True: the candidate is counted, and `gap` is what HookDecision::gap would be. False: nothing
-  // was done. A window has one lambda; otherwise as OnRefill and OnOutside.
+  // object or before it. Returns true if the candidate was counted; `gap` is as in HookDecision. Returns false if
+  // nothing was done. A window has one lambda; otherwise as OnRefill and OnOutside.
   bool TrySkipRefill(uint64_t allocated, uint32_t window, double& gap) {
     const double left = e_ - lambda_ * Length(allocated - last_);
     if (window != window_ || allocated < last_ || pending_lambda_ > 0 || !(left > 0)) return false;
@@ -95,27 +94,28 @@ class ByteClock {
     return Count(allocated, left, gap);
   }
 
-  // Preconditions of the next three: started(). `allocated` (A in docs/sampler.md) includes the object of `size` bytes
-  // whose slow path this is. If the position decreases, another thread uses the same memory: the clock starts again.
+  // Precondition of the next three functions: started(). `allocated` (A in docs/sampler.md) includes the object of
+  // `size` bytes that is in its slow path. If the position decreases, another thread uses the same memory: the clock
+  // starts again.
   HookDecision OnRefill(uint64_t allocated, uint64_t size, ActiveWindow now);
   HookDecision OnOutside(uint64_t allocated, uint64_t size, ActiveWindow now);
-  // The JVM delivers an object: because the hook just forced it, or because the armed byte was reached.
+  // Call when the JVM delivers an object: because the hook has just forced it, or because the armed byte was reached.
   DeliveryDecision OnDelivered(uint64_t allocated, uint64_t size, ActiveWindow now);
-  // The thread ends or the recording stops: accounts for the remaining bytes. Only the missed points of the decision
-  // matter. The clock may be started again.
+  // Call when the thread ends or the recording stops: accounts for the remaining bytes. Only the missed points of the
+  // decision matter. The clock may be started again.
   HookDecision Finish(uint64_t allocated);
-  // Bytes since the last update that are not part of the population: they hold no point and are not counted.
+  // Excludes bytes since the last update from the population: they contain no point and are not counted.
   void Exclude(uint64_t bytes) { last_ += bytes; }
   // HookDecision::gap from this position on, without an update.
   double GapFrom(uint64_t allocated) const {
     return std::max(Gap() - Length(allocated - std::min(allocated, last_)), 0.0);
   }
-  // Counts bytes that could not hold a point and that no update will count.
+  // Counts bytes that could not contain a point and that no update will count.
   void CountUnsampled(uint64_t bytes) { Add(bytes, 0); }
 
-  // Bytes accounted for: exactly the sum of A_last - A_start over all threads that used this clock. Never decreases.
+  // Counted bytes: exactly the sum of A_last - A_start over all threads that used this clock. Never decreases.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // Calls of OnRefill and OnOutside. Never decreases.
+  // Number of calls of OnRefill and OnOutside. Never decreases.
   uint64_t candidates() const { return candidates_.load(std::memory_order_relaxed); }
 
  private:
@@ -137,7 +137,7 @@ class ByteClock {
     return true;
   }
   double Gap() const { return std::min(e_, max_gap_) * mean_gap_; }
-  // Only the owner writes: a plain load and store, no locked instruction.
+  // Only the owner writes, so a plain load and store is sufficient.
   void Add(uint64_t bytes, uint64_t candidates) {
     bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
     candidates_.store(candidates_.load(std::memory_order_relaxed) + candidates, std::memory_order_relaxed);
@@ -146,23 +146,24 @@ class ByteClock {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double e_ = 0;  // units of Exp(1) left at last_; > 0 once started
   double max_gap_ = kInfinity;
-  double lambda_ = 0;            // of this thread since its last update
+  double lambda_ = 0;            // lambda of this thread since its last update
   double mean_gap_ = kInfinity;  // 1 / lambda_
   uint64_t last_ = 0;            // A at the last update
   double pending_lambda_ = 0;    // > 0: the object that ends at last_ was forced, with this lambda
   double whole_lambda_ = 0, pending_whole_lambda_ = 0;
   std::atomic<uint64_t> bytes_{0}, candidates_{0};
   uint32_t window_ = 0, pending_window_ = 0;
-  double e_outside_ = 0;  // the same for objects outside of TLABs
+  double e_outside_ = 0;  // as e_, for objects outside of TLABs
   Random random_;
-  double pending_weight_ = 0;  // of the object forced
+  double pending_weight_ = 0;  // weight of the forced object
 };
 
-// The same decision if the JVM itself drew the threshold, with mean 1 / drawn.lambda (source=jvmti). gap is not set.
+// The same decision if the JVM itself has drawn the threshold, with mean 1 / drawn.lambda (source=jvmti). Does not set
+// gap.
 DeliveryDecision DecideJvmtiSample(ActiveWindow drawn, uint64_t size, ActiveWindow now, Random& random);
 
-// The unit is the event (exceptions): kept with probability now.lambda and a weight of 1 / now.lambda, or 1 if that is
-// less, in events. kNone if it is not kept. effective_bytes and gap are not set.
+// For streams whose unit is the event (exceptions): keeps an event with probability now.lambda; its weight in events is
+// 1 / now.lambda, at least 1. Returns kNone if it is not kept. Does not set effective_bytes and gap.
 DeliveryDecision DecideEvent(ActiveWindow now, Random& random);
 
 }  // namespace heaprec::throttle

@@ -9,33 +9,33 @@ namespace heaprec::throttle {
 namespace {
 
 constexpr double kSecondsPerNs = 1e-9, kNsPerSecond = 1e9;
-// The effective share is a ratio of two sums over this many intervals: about 300 points, 6 %, where it matters at all
-// (it is exactly 1 as long as lambda * size is small).
+// The effective share is a ratio of two sums over this many intervals: about 300 points, with an error of 6 %, where it
+// matters at all (it is exactly 1 as long as lambda * size is small).
 constexpr double kShareIntervals = 2;
-// The same for the share of new stacks. It falls fast in a program that has just started, and an error of a tenth
-// is fine.
+// The same for the share of new stacks. It falls fast in a program that has just started, and an error of a tenth is
+// acceptable.
 constexpr double kNewStackIntervals = 0.5;
 
-// Points that an interval should have of those that can be kept, over the cap: 3.7 standard deviations at 150 points.
+// How many points per interval to aim for, relative to the cap: 3.7 standard deviations more at 150 points.
 constexpr double kFillMargin = 1.3;
-// How many times its due points a window may get before its probability falls with further points.
+// How many times its due points a window may get before further points lower its probability.
 constexpr double kWindowGuard = 8;
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 
-// r after `dt_ns` in which `bytes` were allocated. It is unknown when they were, so they are spread evenly: each
-// decays by the average over dt of exp(-x / tau) / tau, which for dt -> 0 is an impulse of bytes / tau.
+// Returns r after `dt_ns` in which `bytes` were allocated. They are assumed to be evenly spread: each decays by the
+// average over dt of exp(-x / tau) / tau, which for dt -> 0 is an impulse of bytes / tau.
 double NextRate(double rate, uint64_t dt_ns, double bytes, uint64_t tau_ns) {
   const double dt = Seconds(dt_ns), tau = Seconds(std::max<uint64_t>(tau_ns, 1));
   const double gone = -std::expm1(-dt / tau);
   return rate * (1 - gone) + bytes * (dt > 0 ? gone / dt : 1 / tau);
 }
 
-// c. The number of points of an interval has a standard deviation of its root. c is at least large enough that the cap
-// is still met at 2.4 sigma below (150: 1.2; 30: 1.45; 1: 3.45). Beyond that, every buffered point makes the kept ones
-// more accurate, because the second stage keeps each site's share; but it costs the application as much as a sample.
-// So c is up to kMaxOversampling if samples are few, and takes at most kAffordable points per second if they are many.
-// A point whose stack is new costs kNewStackCost times as much: its frames are named, written and read.
+// c. The number of points in an interval has a standard deviation of its square root. c is large enough that the cap is
+// still reached at 2.4 sigma below the mean (150: 1.2; 30: 1.45; 1: 3.45). Beyond that, every buffered point makes the
+// kept ones more accurate, because the second stage keeps each site's share; but it costs the application as much as a
+// sample. So c is up to kMaxOversampling if samples are few, and takes at most kAffordable points per second if they
+// are many. A point whose stack is new costs kNewStackCost times as much: its frames are named, written and read.
 constexpr double kMinOversampling = 1.2, kSpare = 2.45;
 constexpr double kMaxOversampling = 4;
 constexpr double kAffordable = 450, kNewStackCost = 6;
@@ -50,13 +50,13 @@ void SetOversampling(double rate, ControllerConfig* config) {
   config->oversampling_new_stacks = OversamplingFor(config->cap, rate, kNewStackCost);
 }
 
-// The lambda that gives `points` in `bytes`.
+// Returns the lambda that gives `points` in `bytes`.
 double PerByte(double points, double bytes, const ControllerConfig& config) {
   if (!(points > 0)) return 0;
   return bytes * config.lambda_max > points ? points / bytes : config.lambda_max;
 }
 
-// The points that an interval should have for the second stage to fill it.
+// Returns the number of points with which the second stage can fill the interval.
 double Wanted(double due, const ControllerConfig& config) { return std::min(due, kFillMargin * config.cap); }
 
 }  // namespace
@@ -67,13 +67,13 @@ ControllerConfig ConfigFor(double rate, double max_cap) {
     config.cap = 1;
     SetOversampling(rate, &config);
     config.interval_ns = static_cast<uint64_t>(std::ceil(kNsPerSecond / rate));
-    // Rare samples need long averages: r averages over the same share of the interval.
+    // Rare samples need long averages: r averages over the same fraction of the interval.
     config.rate_tau_ns = static_cast<uint64_t>(static_cast<double>(config.rate_tau_ns) / rate);
     config.slow_tau_ns = static_cast<uint64_t>(static_cast<double>(config.slow_tau_ns) / rate);
     config.fast_tau_ns = static_cast<uint64_t>(static_cast<double>(config.fast_tau_ns) / rate);
     return config;
   }
-  // Equal parts in whole nanoseconds: the intervals stay aligned with the seconds for ever.
+  // Equal parts in whole nanoseconds, so that intervals always stay aligned with the seconds.
   uint64_t parts = static_cast<uint64_t>(std::ceil(rate / std::max(max_cap, 1.0)));
   while (parts < config.interval_ns && config.interval_ns % parts != 0) ++parts;
   config.interval_ns /= parts;
@@ -88,7 +88,7 @@ Lambdas Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointS
   uint64_t end = interval_end_ns;
   double so_far = bytes_so_far + since;
   if (config.rule == Rule::kWindow) {
-    // In the formula P_w is constant; the guard only keeps a JVM that becomes active from sampling its every object.
+    // In the formula P_w is constant; the guard only prevents a JVM that becomes active from sampling every object.
     const double guard = kWindowGuard * window_due;
     const double lambda = so_far * window_lambda > guard ? guard / so_far : window_lambda;
     return {lambda, lambda};
@@ -106,17 +106,17 @@ Lambdas Forecast::Lambda(const ControllerConfig& config, uint64_t now_ns, PointS
   const double left = Seconds(end - now), bytes = so_far + left * r;
   const double all = PerByte(config.points, std::max(bytes, least_bytes), config);
   const double whole = PerByte(Due(config), bytes, config);
-  // Nothing is known about a late interval.
+  // A late interval is unknown.
   const double missing = end == interval_end_ns ? Wanted(Due(config), config) - sliding_budget - points.count : 0;
   if (!(missing > 0)) return {std::max(all, whole), whole};
-  // Stops before the very end of an interval, because points that are then requested fall into the next one.
+  // Stops just before the end of an interval, because points requested then would fall into the next one.
   const double fast = std::min(r, NextRate(fast_rate, now - tick_ns, since, config.fast_tau_ns));
   const double more = std::max(whole, PerByte(missing, std::max(left, Seconds(config.fast_tau_ns)) * fast, config));
   return {std::max(all, more), more};
 }
 
-// Time alone only lowers N. d bytes at any later moment raise it by at most d (1 + left / tau), tau being the
-// shorter one.
+// Time alone only lowers N. d bytes at any later moment raise it by at most d (1 + left / tau), where tau is the
+// shorter averaging time.
 double Forecast::BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums points,
                                    Lambdas floor) const {
   const uint64_t now = std::max(now_ns, tick_ns), dt = now - tick_ns;
@@ -125,7 +125,7 @@ double Forecast::BytesUntilRecheck(const ControllerConfig& config, uint64_t now_
   const double r =
       std::min(NextRate(rate, dt, since, config.rate_tau_ns), NextRate(slow_rate, dt, since, config.slow_tau_ns));
   const double bytes = bytes_so_far + since + left * r;
-  // How much larger N may get.
+  // How much N may increase.
   const auto room = [&](double due, double least) {
     const double lambda = PerByte(due, bytes, config);
     return lambda > least && least > 0 ? due / least - due / lambda : 0;
@@ -194,7 +194,7 @@ double Controller::EffectiveShare() const {
   return recent_.weight > 0 ? std::min(1.0, recent_.effective / recent_.weight) : 1;
 }
 
-// The cost of a point grows with the share of new stacks; the cost of the points beyond R should stay the same. At the
+// The cost of a point grows with the share of new stacks; the cost of the points beyond R should stay constant. At the
 // start every stack is new.
 double Controller::OversamplingScale() const {
   const double known = config_.oversampling - 1, with_new_stack = config_.oversampling_new_stacks - 1;

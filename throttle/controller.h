@@ -1,12 +1,12 @@
-// Chooses lambda: a PI controller on the bytes of one interval, so that it gets about c * cap whole points, and at
-// least P points with the light ones.
+// Chooses lambda with a PI controller on the bytes of one interval, so that the interval gets about c * cap whole
+// points, and at least P points including light ones.
 //
 //   N(t) = S(t) + (T_end - t) r(t)        forecast of the interval's bytes
 //   whole_lambda(t) = min(lambda_max, max(c * cap / N(t), missing(t) / (max(T_end - t, tau_f) r_f(t))))
 //   lambda(t) = max(whole_lambda(t), min(lambda_max, P / N(t)))
 // S: bytes counted in the interval so far (integral part). r: the lower of a short-term and a long-term byte rate
 // (proportional part; a burst at the start of an interval does not last for all of it). Both are multiplied by the
-// share of bytes that can give points, because an object gives at most one. missing: points without which stage 2 could
+// share of bytes that can give points, because an object has at most one. missing: points without which stage 2 could
 // not fill the interval (SlidingBudget). Between two ticks the bytes are estimated from the points (unbiased), so
 // lambda also falls within a tick: a step from idle to 5 GB/s costs cap * c * (1 + ln(surprise)) points, whatever the
 // length of a tick.
@@ -24,9 +24,9 @@
 
 namespace heaprec::throttle {
 
-// How many points of the current interval the sliding cap leaves. If many points were kept late in the previous
-// interval and there are many early in this one, the second stage must drop some of them, even if the interval is not
-// full.
+// Estimates how many points of the current interval the sliding cap still allows. If many points were kept late in the
+// previous interval and there are many early in this one, the second stage must drop some of them, even if the interval
+// is not full.
 //
 // Units:    time in ns since the start of the recording.
 // Context:  drain.
@@ -34,7 +34,7 @@ namespace heaprec::throttle {
 // Maths:    docs/sampler.md#controller
 class SlidingBudget {
  public:
-  // interval_ns > 0; cap and sliding_cap as IntervalReducer's.
+  // interval_ns > 0; cap and sliding_cap as for IntervalReducer.
   SlidingBudget(uint64_t interval_ns, double cap, double sliding_cap);
 
   // Adds `count` points, with a total weight of `weight`, evenly spread between the last call and `time_ns`. Times
@@ -45,7 +45,7 @@ class SlidingBudget {
   double sliding_budget() const { return usable_; }
 
  private:
-  static constexpr uint64_t kParts = 50;  // of an interval: a tick of the drain, for intervals of 1 s
+  static constexpr uint64_t kParts = 50;  // of an interval: with intervals of 1 s, a tick of the drain
   struct Part {
     double count = 0, weight = 0;
   };
@@ -58,7 +58,8 @@ class SlidingBudget {
   double cap_, sliding_cap_;
   uint64_t interval_ = 0, last_ns_ = 0;
   std::array<Part, kParts> parts_{};
-  std::array<double, kParts + 1> kept_after_{};  // in the interval just before: kept in part k or later
+  // kept_after_[k]: points of the previous interval kept in part k or later
+  std::array<double, kParts + 1> kept_after_{};
   double usable_ = 0;
 };
 
@@ -70,16 +71,17 @@ enum class Rule : uint8_t {
 struct ControllerConfig {
   Rule rule = Rule::kAdaptive;
   uint64_t interval_ns = 1'000'000'000;
-  double cap = 150;                      // samples an interval may keep; 0: lambda is 0
-  double oversampling = 1.2;             // c: points that the ring takes, over the cap; stage 2 reduces them to it
-  double oversampling_new_stacks = 1.2;  // c if every point has a new stack: these are expensive
+  double cap = 150;  // samples an interval may keep; 0: lambda is 0
+  // c: points to put into the ring, relative to the cap; stage 2 reduces them to the cap
+  double oversampling = 1.2;
+  double oversampling_new_stacks = 1.2;  // c if every point has a new stack, because these are expensive
   uint64_t rate_tau_ns = 150'000'000;    // averaging time of r
-  uint64_t slow_tau_ns = 1'000'000'000;  // of the long-term rate: the lower of the two is used
-  uint64_t fast_tau_ns = 50'000'000;     // of a third rate, which is also used if points are missing
-  double points = 0;                     // P: points of an interval, whole or light; 0: all are whole
-  double lambda_max = 1.0;               // every object of 16 B or more is then (practically) certain
+  uint64_t slow_tau_ns = 1'000'000'000;  // averaging time of the long-term rate; the lower rate of the two is used
+  uint64_t fast_tau_ns = 50'000'000;     // averaging time of a third rate, which is also used if points are missing
+  double points = 0;                     // P: points of an interval, including light ones; 0: all are whole
+  double lambda_max = 1.0;               // every object of 16 B or more is then practically certain to be sampled
   double initial_rate = 1e6;             // r at the start, bytes/s; it decays: docs/sampler.md#controller
-  double least_first_bytes = 50e6;       // N of the first interval is at least this for P
+  double least_first_bytes = 50e6;       // for P, N of the first interval is at least this
 };
 
 // Returns the configuration for `rate` samples per second: no second holds more than `rate` (below 1/s: no 1/rate
@@ -87,13 +89,13 @@ struct ControllerConfig {
 // the rate, the larger the oversampling. rate > 0, max_cap >= 1.
 ControllerConfig ConfigFor(double rate, double max_cap);
 
-// Sums over points kept by the first stage, light ones too. An object of s bytes gives at most one whole point, even if
-// whole_lambda s is larger: it counts as pi / whole_lambda effective bytes, of which DeliveryDecision::effective_bytes
-// are an unbiased estimate.
+// Sums over points kept by the first stage, including light ones. An object of s bytes has at most one whole point,
+// even if whole_lambda s is larger: it counts as pi / whole_lambda effective bytes, of which
+// DeliveryDecision::effective_bytes are an unbiased estimate.
 struct PointSums {
   double weight = 0;          // sum of DeliveryDecision::point_weight
   double effective = 0;       // sum of DeliveryDecision::effective_bytes
-  double count = 0;           // of whole points
+  double count = 0;           // number of whole points
   double with_new_stack = 0;  // whole points whose stack had to be written
 };
 
@@ -102,45 +104,45 @@ struct Lambdas {
   double all = 0, whole = 0;  // whole <= all
 };
 
-// Everything that lambda depends on at one tick. Published with the window, so that an allocating thread can
-// lower lambda.
+// Everything on which lambda depends at one tick. Published with the window, so that an allocating thread can lower
+// lambda.
 struct Forecast {
-  uint64_t tick_ns = 0;  // when it was made
+  uint64_t tick_ns = 0;  // time of the forecast
   uint64_t interval_end_ns = 0;
   double bytes_so_far = 0;        // S, effective bytes
   double rate = 0;                // r, effective bytes per second
-  double slow_rate = 0;           // the same over slow_tau_ns
-  double fast_rate = 0;           // and over fast_tau_ns
-  double oversampling_scale = 1;  // c over config.oversampling: lower if stacks are new
-  // Points of the interval so far that the second stage can keep; infinity: no limit.
+  double slow_rate = 0;           // as rate, averaged over slow_tau_ns
+  double fast_rate = 0;           // as rate, averaged over fast_tau_ns
+  double oversampling_scale = 1;  // c divided by config.oversampling: lower if stacks are new
+  // Number of points of the interval so far that the second stage can keep; infinity: no limit.
   double sliding_budget = std::numeric_limits<double>::infinity();
-  // Rule::kWindow: P_w, and the points that it should give; bytes_so_far is then that of the window.
+  // Rule::kWindow: P_w, and the expected number of points; bytes_so_far then counts from the start of the window.
   double window_lambda = 0, window_due = 0;
-  double least_bytes = 0;  // for P
-  // lambda at `now_ns`, given the points since tick_ns. More points never raise it. After interval_end_ns (the drain is
-  // late) further intervals are counted from there; a window lasts until the drain has closed it.
+  double least_bytes = 0;  // minimum N for computing lambda from P
+  // Returns lambda at `now_ns`, given the points since tick_ns. More points never raise it. After interval_end_ns (the
+  // drain is late) further intervals are counted from there; a window lasts until the drain has closed it.
   Lambdas Lambda(const ControllerConfig& config, uint64_t now_ns, PointSums since) const;
   // Effective bytes that may be added to `since` before one of Lambda can be below that of `floor`, until
-  // interval_end_ns; 0: none. A caller that only needs to notice a fall need not call Lambda before that.
+  // interval_end_ns; 0: none. A caller that only needs to notice a decrease need not call Lambda before that.
   double BytesUntilRecheck(const ControllerConfig& config, uint64_t now_ns, PointSums since, Lambdas floor) const;
 
  private:
   double Due(const ControllerConfig& config) const { return oversampling_scale * config.oversampling * config.cap; }
 };
 
-// An allocating thread publishes a new window before the next tick only if one of the lambdas must fall below this part
-// of its value.
+// An allocating thread publishes a new window before the next tick only if one of the lambdas must fall below this
+// fraction of its value.
 inline constexpr double kFallThreshold = 0.9;
 
 class Controller {
  public:
   Controller(const ControllerConfig& config, uint64_t start_ns);
   // `total_bytes`: bytes counted by all byte clocks since the start, monotonic. `points`: those kept since the last
-  // tick. Returns the forecast from now on.
+  // tick. Returns the new forecast.
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
-  // P from now on. Unbiased: it depends on the past alone.
+  // Sets P from now on. Unbiased, because it depends only on the past.
   void SetPoints(double points) { config_.points = points; }
-  // Intervals are numbered from 0 at the start; stage 2 reduces the points of one number together.
+  // Intervals are numbered from 0 at the start; stage 2 reduces all points of an interval together.
   uint64_t IntervalAt(uint64_t now_ns) const;
   const ControllerConfig& config() const { return config_; }
 
@@ -152,7 +154,7 @@ class Controller {
   ControllerConfig config_;
   uint64_t start_ns_, last_ns_;
   uint64_t last_total_ = 0;
-  double bytes_so_far_ = 0;  // of the interval, at last_ns_
+  double bytes_so_far_ = 0;  // bytes of the interval until last_ns_
   double rate_, slow_rate_, fast_rate_;
   PointSums recent_;  // decaying sums
   SlidingBudget usable_;

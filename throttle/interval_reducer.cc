@@ -9,9 +9,9 @@
 namespace heaprec::throttle {
 namespace {
 
-// Half an interval of an even load has a standard deviation of sqrt(cap / 4) samples, and a sliding interval has two
-// halves. With this many sqrt(cap) to spare (5 standard deviations) the limit drops nothing from it. Above a cap of
-// 144 that is less than the 0.3 x cap that are allowed anyway.
+// Under an even load, half an interval has a standard deviation of sqrt(cap / 4) samples, and a sliding interval has
+// two halves. If the limit exceeds the cap by this many sqrt(cap) (5 standard deviations), it drops nothing. Above a
+// cap of 144 that is less than the 0.3 x cap that are allowed anyway.
 constexpr double kScatter = 3.6;
 
 void SortByIndex(std::vector<KeptPoint>* kept) {
@@ -21,8 +21,8 @@ void SortByIndex(std::vector<KeptPoint>* kept) {
 // Different from all seeds of intervals, which are Mix64(recording ^ index) with small indices.
 constexpr uint64_t kSalt = 0x5a3b1e5c0ffee5edu;
 
-// tau solves sum min(1, w / tau) = cap; 0 if all may be kept. Approaches it from above in a few steps: weights above
-// the current tau are certain, and the rest share what these leave of cap.
+// Returns tau, which solves sum min(1, w / tau) = cap; 0 if all may be kept. Approaches it from above in a few steps:
+// weights above the current tau are certain, and the others share the rest of cap.
 double TauFor(std::span<const double> weights, size_t cap) {
   if (weights.size() <= cap) return 0;
   if (cap == 0) return std::numeric_limits<double>::infinity();
@@ -55,7 +55,7 @@ bool OneIsEnough(const Slots& slots, size_t from, double tau, size_t used, std::
   return true;
 }
 
-// The prefix that needs the highest tau gets it; all shorter prefixes are then satisfied, too.
+// The prefix that needs the highest tau gets it, which also satisfies all shorter prefixes.
 SlotGroup Tightest(const Slots& slots, size_t from, size_t used, std::span<const size_t> room) {
   const auto cap = [&](size_t j) { return room[j] - std::min(used, room[j]); };
   std::vector<double> weights;
@@ -172,7 +172,7 @@ void IntervalReducer::MoveTo(uint64_t interval) {
   interval_ = interval;
 }
 
-// Removes what exceeds the limit of a prefix by chance.
+// Reduces the points of a prefix if they exceed its limit by chance.
 void IntervalReducer::BoundPrefixes(uint64_t interval, std::span<const BufferedPoint> points, uint64_t seed,
                                     std::vector<KeptPoint>* kept) {
   const std::vector<size_t> rooms = Rooms(kept->size());
@@ -205,8 +205,9 @@ RecordingBudget::RecordingBudget(uint64_t max_samples, size_t cap, uint64_t inte
       intervals_(static_cast<double>(intervals)),
       first_mark_(1 - Random(Mix64(recording ^ kSalt)).Uniform()) {}
 
-// A(b). While the end is known, even parts: one more than there are intervals, so that some is left for a recording
-// that ends a little late. What is left then, or N from the start, is given out in ever smaller parts.
+// A(b). While the end is known: equal parts, one more than there are intervals, so that some samples are left if the
+// recording ends a little late. The rest, or N from the start if the end is unknown, is divided into ever smaller
+// parts.
 double RecordingBudget::LineUntil(uint64_t passed) const {
   const double part = std::min(cap_, max_samples_ / (intervals_ + 1));
   const double b = static_cast<double>(passed), even = intervals_ > 0 ? std::min(b, intervals_) : 0;

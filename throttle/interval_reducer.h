@@ -1,10 +1,10 @@
 // Second stage of a whole recording: VarOpt per interval, a limit for sliding intervals, and maxsamples=N.
 //
 // The cap of an interval does not limit the second that begins in its middle: a burst at the end of one interval and
-// one at the start of the next could give that second 2 x cap samples. So the start of an interval may keep only what
-// the end of the previous one leaves of sliding_cap. It is reduced to that separately (SlotGroup), and the rest of
-// the interval fills the cap. If it still exceeds sliding_cap by chance, VarOpt reduces it again. Repeated reductions
-// are unbiased.
+// one at the start of the next could give that second 2 x cap samples. So the start of an interval may keep only the
+// part of sliding_cap that the end of the previous one has not used. It is reduced to that separately (SlotGroup), and
+// the rest of the interval fills the cap. If it still exceeds sliding_cap by chance, VarOpt reduces it again. Repeated
+// reductions are unbiased.
 //
 // Units:    time in ns since the start of the recording.
 // Context:  drain, and a salvager that repeats it (it allocates).
@@ -22,7 +22,7 @@
 
 namespace heaprec::throttle {
 
-// maxsamples=N: how many samples each interval may keep, so that a recording of any length has at most N.
+// maxsamples=N: determines how many samples each interval may keep, so that a recording of any length has at most N.
 //
 // The intervals with points get consecutive stretches of a line of length N: A(b) to the first b of them. The samples
 // are the marks at u, u + 1, ... on the line. So each interval keeps its share, rounded down or up, and the rounding
@@ -37,8 +37,8 @@ class RecordingBudget {
   // ReducerConfig. max_samples, cap >= 1.
   RecordingBudget(uint64_t max_samples, size_t cap, uint64_t intervals, uint64_t recording);
 
-  // The quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is too small
-  // for a double (not in recordings of weeks).
+  // Returns the quota of the current interval, if it has points. Its length is at most `cap`, and above 0 until it is
+  // too small for a double (not in recordings of weeks).
   SampleQuota Next() const;
   // Advances by `count` intervals.
   void CloseIntervals(uint64_t count) { passed_ += count; }
@@ -52,10 +52,10 @@ class RecordingBudget {
   uint64_t passed_ = 0;      // b
 };
 
-// How many points each part of an interval may keep if its prefixes are bounded, too: all bounds hold, the interval
-// keeps as many points as they allow, and no weight is raised more than necessary.
+// Divides an interval into parts whose prefixes have limits: all limits hold, the interval keeps as many points as they
+// allow, and no weight is raised more than necessary.
 //
-// Among all inclusion probabilities that satisfy the bounds, the sum of variances is minimal for min(1, w / tau) with
+// Among all inclusion probabilities that satisfy the limits, the sum of variances is minimal for min(1, w / tau) with
 // one tau per group of neighbouring slots, which never increases from group to group.
 //
 // Context:  drain, and a salvager (it allocates).
@@ -74,12 +74,12 @@ struct SlotGroup {
 // if only the last bound matters. The bounds on prefixes within a group hold in expectation.
 std::vector<SlotGroup> GroupSlots(std::span<const SlotWeight> points, std::span<const size_t> room);
 
-// The maximum samples of any sliding interval: 1.3 x cap, or 2 x cap, which is no limit, if the cap is too small for
-// that (docs/sampler.md#second-stage).
+// Returns the maximum samples of any sliding interval: 1.3 x cap, or 2 x cap, which is no limit, if the cap is too
+// small (docs/sampler.md#second-stage).
 size_t SlidingCap(size_t cap);
 
-// The seed of an interval's reduction, from the first eight bytes of the recording's id (little endian). Part of the
-// format, because a salvager repeats the reduction with the same seed (docs/format/ring.md).
+// Returns the seed of an interval's reduction, from the first eight bytes of the recording's id (little endian). Part
+// of the format, because a salvager repeats the reduction with the same seed (docs/format/ring.md).
 uint64_t ReductionSeed(uint64_t recording, uint64_t interval);
 
 struct KeptPoint {
@@ -88,7 +88,8 @@ struct KeptPoint {
 };
 
 struct IntervalReduction {
-  double tau = 0;               // to which most kept weights are raised; those of a prefix may be higher or lower
+  // to which most kept weights are raised; those of a prefix may be raised to a higher or lower value
+  double tau = 0;
   std::vector<KeptPoint> kept;  // ascending in index
 };
 
@@ -98,7 +99,7 @@ struct ReducerConfig {
   size_t cap = 150;          // maximum samples per interval
   uint64_t recording = 0;    // the first eight bytes of its id, from which all seeds follow
   uint64_t max_samples = 0;  // maximum samples of the whole recording; 0: no limit
-  uint64_t duration_ns = 0;  // of the whole recording; 0: not known
+  uint64_t duration_ns = 0;  // of the whole recording; 0: unknown
 };
 
 class IntervalReducer {
@@ -109,8 +110,8 @@ class IntervalReducer {
   // Intervals must come in ascending order.
   IntervalReduction Reduce(uint64_t interval, std::span<const BufferedPoint> points);
 
-  // For a salvager: a sample of the last interval that is already in the file; the number of such intervals that had
-  // points.
+  // For a salvager: NoteSample adds a sample of the last interval that is already in the file; NoteIntervals the number
+  // of such intervals with points.
   void NoteSample(uint64_t interval, uint64_t time_ns);
   void NoteIntervalsWithPoints(uint64_t count);
 
@@ -130,7 +131,7 @@ class IntervalReducer {
   const ReducerConfig bounds_;
   const size_t sliding_cap_;
   std::optional<RecordingBudget> budget_;
-  uint64_t interval_ = 0;       // the latest
+  uint64_t interval_ = 0;       // latest interval
   Counts counts_{}, before_{};  // samples per slot of the latest interval and of the previous one
 };
 

@@ -5,7 +5,7 @@
 namespace heaprec::throttle {
 
 void PriorityReservoir::Add(uint64_t id, double weight) {
-  // Inside (0, 1): 52 bits and a half are exact in a double.
+  // Inside (0, 1): a double represents 52 bits plus a half exactly.
   const double u = (static_cast<double>(Mix64(seed_ ^ Mix64(id)) >> 12) + 0.5) * 0x1p-52;
   const double priority = weight / u;
   if (priorities_.emplace(id, priority).second) by_priority_.emplace(priority, id);

@@ -30,7 +30,7 @@ double WindowController::Target() const { return config_.oversampling * config_.
 
 double WindowController::Due() const { return std::max(Target() + budget_, kMinDue * Target()); }
 
-// A window that the drain closes late is evaluated with everything until then, evenly spread over its real length.
+// A window that the drain closes late is evaluated with everything until then, spread evenly over its real length.
 void WindowController::CloseUntil(uint64_t window) {
   const double windows = static_cast<double>(window - window_);
   forecast_ += (bytes_ / windows - forecast_) * (1 - std::pow(1 - kAlpha, windows));

@@ -1,4 +1,4 @@
-// Controller or WindowController, by the configuration: what WindowPublisher uses.
+// Controller or WindowController, depending on the configuration, for WindowPublisher.
 //
 // Units, context, threads, failure: as Controller.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace heaprec::throttle {
 
-// The usual formula of event throttles: one probability per fixed window, for comparison with Controller.
+// The usual formula of event throttles, with one probability per fixed window, for comparison with Controller.
 //
 //   P_w = (S_target + S_budget) / N_w
 // S_target: c * cap / 5, a window's part of the interval. S_budget: sum of S_target - S_i over the earlier windows of
-// the interval, S_i being the points they got, so that unused points are used later and excess is compensated. N_w: the
-// bytes of a window, averaged exponentially over k = 5 windows.
+// the interval, where S_i is their number of points, so that unused points are used later and excess is compensated.
+// N_w: the bytes of a window, averaged exponentially over k = 5 windows.
 //
 // Units:    as Controller.
 // Context:  drain.
@@ -27,7 +27,7 @@ inline constexpr uint64_t kWindowsPerInterval = 5;
 class WindowController {
  public:
   WindowController(const ControllerConfig& config, uint64_t start_ns);
-  // As Controller::Tick. P_w changes at the first tick of a window only, so a window should have several ticks.
+  // As Controller::Tick. P_w changes only at the first tick of a window, so a window should have several ticks.
   Forecast Tick(uint64_t now_ns, uint64_t total_bytes, PointSums points = {});
   const ControllerConfig& config() const { return config_; }
 
@@ -40,28 +40,28 @@ class WindowController {
   ControllerConfig config_;
   uint64_t start_ns_, last_ns_;
   uint64_t last_total_ = 0;
-  uint64_t window_ = 0;                            // since the start
-  double bytes_ = 0, points_ = 0, effective_ = 0;  // of the window
+  uint64_t window_ = 0;                            // number since the start
+  double bytes_ = 0, points_ = 0, effective_ = 0;  // sums of the window
   double budget_ = 0;
   double forecast_;  // N_w
 };
 
-// points=max: how many points a second take 1 % of the CPU time that the program uses.
+// points=max: determines how many points per second take 1 % of the program's CPU time.
 //
 // Units:    ns of the caller's clock, and of CPU time.
-// Failure:  none: a clock or a CPU time that falls leaves the allowance as it is.
+// Failure:  none: if a clock or the CPU time decreases, the allowance does not change.
 // Maths:    docs/sampler.md#light-points
 class PointAllowance {
  public:
   // A point takes `cost_ns` of CPU time. The allowance is between `least` (the first one) and `most`, per second.
   PointAllowance(double cost_ns, double least, double most)
       : cost_ns_(cost_ns), least_(least), most_(most), allowed_(least) {}
-  // `cpu_ns`: that of the process so far. Returns the points per second for the time up to the next call.
+  // `cpu_ns`: CPU time of the process so far. Returns the points per second until the next call.
   double Update(uint64_t now_ns, uint64_t cpu_ns);
 
  private:
   double cost_ns_, least_, most_, allowed_;
-  uint64_t last_ns_ = 0, last_cpu_ns_ = 0;  // 0: there was no call
+  uint64_t last_ns_ = 0, last_cpu_ns_ = 0;  // 0: no call yet
 };
 
 class Throttle {

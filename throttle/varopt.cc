@@ -10,7 +10,8 @@
 namespace heaprec::throttle {
 namespace {
 
-// The points from the heaviest to the lightest; equal weights by id, so that the order of the input does not matter.
+// Returns the points from the heaviest to the lightest; equal weights by id, so that the order of the input does not
+// matter.
 std::vector<size_t> ByWeight(std::span<const BufferedPoint> points) {
   std::vector<size_t> order(points.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -20,15 +21,15 @@ std::vector<size_t> ByWeight(std::span<const BufferedPoint> points) {
   return order;
 }
 
-// The points of certain weight (>= tau) are the first `certain` of the order; tau shares the rest among length
-// - certain.
+// The `certain` first points in this order have certain weight (>= tau); tau distributes length - certain among the
+// others.
 struct Threshold {
   size_t certain = 0;
   double tau = 0;
 };
 
 Threshold FindThreshold(std::span<const BufferedPoint> points, const std::vector<size_t>& order, double length) {
-  // Sums from the light end, so that no light weight is lost beside a heavy one.
+  // Sums from the lightest, so that light weights are not lost by rounding.
   std::vector<double> rest(order.size() + 1, 0.0);
   for (size_t i = order.size(); i-- > 0;) rest[i] = rest[i + 1] + points[order[i]].weight;
   Threshold t;
@@ -61,15 +62,15 @@ std::vector<OrderedPoint> InOrder(std::span<const BufferedPoint> points, std::sp
   return line;
 }
 
-// Systematic sampling: the points lie end to end on a line, each weight / tau long. Keeps the points at the `wanted`
-// marks first_mark, first_mark + 1, ...
+// Systematic sampling: the points are placed end to end on a line, each of length weight / tau. Keeps the points at the
+// `wanted` marks first_mark, first_mark + 1, ...
 void SampleSystematically(std::span<const BufferedPoint> points, std::span<const OrderedPoint> line, double tau,
                           double first_mark, size_t wanted, std::vector<size_t>* kept) {
   double end = 0, mark = first_mark * tau;
   size_t taken = 0;
   for (size_t i = 0; i < line.size() && taken < wanted; ++i) {
     end += points[line[i].index].weight;
-    // Rounding must not lose the last point: if only the wanted number of points is left, take all of them.
+    // Rounding must not lose the last point: if only as many points are left as are still needed, takes all of them.
     if (end < mark && line.size() - i > wanted - taken) continue;
     kept->push_back(line[i].index);
     mark = (static_cast<double>(++taken) + first_mark) * tau;
@@ -91,7 +92,7 @@ Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota
   }
   const std::vector<size_t> order = ByWeight(points);
   const Threshold threshold = FindThreshold(points, order, quota.length);
-  // A certain point takes one unit of the stretch and one mark, wherever it is; it does not affect the others.
+  // A certain point takes one unit of length and one mark at any position; it does not affect the others.
   const size_t certain = std::min(threshold.certain, quota.marks);
   result.tau = threshold.tau;
   result.kept.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(certain));
@@ -102,7 +103,7 @@ Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota
 }
 
 Reduction ReduceToCap(std::span<const BufferedPoint> points, size_t cap, uint64_t seed) {
-  // (0, 1]: the last mark is on the line.
+  // In (0, 1], so the last mark is on the line.
   const double first_mark = 1 - Random(SaltOf(seed)).Uniform();
   return ReduceToQuota(points, {.length = static_cast<double>(cap), .first_mark = first_mark, .marks = cap}, seed);
 }

@@ -19,9 +19,9 @@
 
 namespace heaprec::throttle {
 
-// A point that the first stage kept. The keys only define the order, so any values do that are equal for equal names
-// (0: unknown). Points of one class are neighbours; among these, points with similar call paths; among these, points
-// of one stack, then of one thread.
+// A point that the first stage kept. The keys only define the order, so they may have any values that are equal for
+// equal names (0: unknown). Points of one class are neighbours; among these, points with similar call paths; among
+// these, points of one stack, then of one thread.
 struct BufferedPoint {
   uint64_t id = 0;  // unique in the recording
   double weight = 0;
@@ -38,17 +38,18 @@ struct Reduction {
   double WeightOf(double weight) const { return weight > tau ? weight : tau; }
 };
 
-// How many points may be kept: a stretch of a line with marks 1 apart. docs/sampler.md#a-limit-for-the-whole-recording
+// How many points may be kept, as a piece of a line with marks at distance 1.
+// docs/sampler.md#a-limit-for-the-whole-recording
 struct SampleQuota {
   double length = 0;      // target of sum min(1, w / tau), >= 0
   double first_mark = 0;  // position of the first mark on the stretch, in (0, 1]
-  size_t marks = 0;       // on the stretch, and so kept points: `length` rounded down or up
+  size_t marks = 0;       // number of marks on the piece, and so of kept points: `length` rounded down or up
 };
 
 // Precondition: weights > 0 and finite.
 Reduction ReduceToQuota(std::span<const BufferedPoint> points, const SampleQuota& quota, uint64_t seed);
 
-// The same with a stretch of length `cap`: keeps exactly `cap` points if there are at least as many.
+// The same with a piece of length `cap`: keeps exactly `cap` points if there are at least as many.
 Reduction ReduceToCap(std::span<const BufferedPoint> points, size_t cap, uint64_t seed);
 
 }  // namespace heaprec::throttle

@@ -5,7 +5,7 @@
 namespace heaprec::format {
 namespace {
 
-// 5 % smaller than level 3 for javac's recording; higher levels gain hardly anything.
+// Files of javac are 5 % smaller than with level 3; higher levels gain hardly anything.
 constexpr int kLevel = 6;
 // A block is seldom longer than this window, which bounds the compressor's memory to 0.9 MB. The two programs of
 // docs/format/recording.md#size take 0.1 % more.

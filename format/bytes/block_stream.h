@@ -25,7 +25,7 @@ class BlockPacker {
 
   struct Span {
     uint64_t begin_ns = 0, end_ns = 0;
-    uint32_t flags = 0;  // of BlockHeader, but kFirstOfChunk
+    uint32_t flags = 0;  // of BlockHeader, except kFirstOfChunk
   };
   // Appends header and payload to `file`.
   Result<bool> Pack(Bytes raw, const Span& span, ByteBuffer* file);

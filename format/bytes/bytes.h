@@ -54,7 +54,7 @@ class ByteSink {
 
 class ByteCursor {
  public:
-  // Returns zeros without end: a column that is absent.
+  // Returns endless zeros, for an absent column.
   ByteCursor() : zeros_(true) {}
   explicit ByteCursor(Bytes bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 

@@ -91,8 +91,8 @@ class ColumnReader {
   }
 
   uint64_t rows() const { return rows_; }
-  // For rows that all differ, so that all but one have a byte in some column. A larger count is invalid, and would
-  // cost time and memory.
+  // If all rows differ, all but one have a byte in some column. A larger count is invalid, and would cost time and
+  // memory.
   bool HasBytesForRows() const { return rows_ <= bytes_ + 1; }
   ByteCursor& operator[](size_t column) { return columns_[column]; }
   // Whether a critical column is unknown to this reader; the block is then refused.

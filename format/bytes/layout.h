@@ -77,8 +77,8 @@ struct BlockHeader {
   uint32_t payload_bytes = 0;
   uint32_t raw_bytes = 0;
   uint32_t flags = 0;
-  uint32_t chunk = 0;     // its sequence number
-  uint32_t sequence = 0;  // in the chunk, from 0
+  uint32_t chunk = 0;     // sequence number of the chunk
+  uint32_t sequence = 0;  // number in the chunk, from 0
   uint64_t begin_ns = 0;  // time of the earliest sample; without samples: end_ns
   uint64_t end_ns = 0;    // when it was flushed
   uint64_t payload_hash = 0;
@@ -86,12 +86,12 @@ struct BlockHeader {
 };
 
 uint64_t Hash(Bytes bytes, uint64_t seed = 0);  // XXH3, 64 bits
-// Where the hash of a block's header starts, so that a block of another recording does not match.
+// Returns the seed for the hashes of block headers, so that a block of another recording does not match.
 uint64_t HeaderSeed(const RecordingId& recording);
 
 void AppendTo(ByteBuffer* buffer, const ChunkHeader& header);
 void AppendTo(ByteBuffer* buffer, const BlockHeader& header, uint64_t seed);
-// nullopt: too short, a different magic number, a hash mismatch, or a size beyond the limits.
+// Returns nullopt if the bytes are too short, have another magic number, do not match the hash, or exceed a limit.
 std::optional<ChunkHeader> DecodeChunkHeader(Bytes bytes);
 std::optional<BlockHeader> DecodeBlockHeader(Bytes bytes, uint64_t seed);
 

@@ -6,11 +6,11 @@
 namespace heaprec::format {
 namespace {
 
-constexpr uint64_t kMaxOverhead = 20;  // bytes of the chunk per byte of records
+constexpr uint64_t kMaxOverhead = 20;  // chunk bytes per byte of parity records
 constexpr size_t kRegionBytes = 24 << 10;
 constexpr uint64_t kRegionNs = 10'000'000'000;
-// The narrowest record of a region of up to 1,000 bytes. A chunk keeps room for it, so that its last region has one,
-// however short it is.
+// The smallest record of a region of up to 1,000 bytes. Each chunk reserves this much, so that even a short last region
+// gets a record.
 constexpr size_t kMinLastRecord = ParityShape{1000 - kParityHeadBytes, kMinParityWidth}.record_bytes();
 static_assert(kMinLastRecord == 60);
 
@@ -21,7 +21,7 @@ void AppendShape(ByteBuffer* buffer, uint64_t magic, const ParityShape& shape) {
   sink.U32(shape.width);
 }
 
-// What follows the magic number.
+// Decodes what follows the magic number.
 std::optional<ParityShape> TakeShape(ByteCursor* cursor, uint64_t magic) {
   if (cursor->U64() != magic) return std::nullopt;
   const ParityShape shape{cursor->U32(), cursor->U32()};

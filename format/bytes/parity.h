@@ -46,10 +46,10 @@ inline constexpr size_t kParityPieceBytes = 512;  // each has a checksum
 inline constexpr size_t kMinParityWidth = 8, kMaxParityWidth = 512;
 inline constexpr size_t kMaxParityRegionBytes = 16 << 20;
 
-// The sizes of a record's parts follow from these two.
+// All sizes in a record follow from these two.
 struct ParityShape {
-  uint32_t region_bytes = 0;  // before the head
-  uint32_t width = 0;         // of the parity
+  uint32_t region_bytes = 0;  // bytes before the head
+  uint32_t width = 0;         // bytes of parity
 
   bool operator==(const ParityShape&) const = default;
   constexpr size_t covered_bytes() const { return region_bytes + kParityHeadBytes; }
@@ -61,7 +61,7 @@ struct ParityShape {
 };
 
 void AppendParityHead(ByteBuffer* buffer, const ParityShape& shape);
-// nullopt: too short, a different magic number, a checksum mismatch, or a size beyond the limits.
+// Returns nullopt if the bytes are too short, have another magic number, do not match the checksum, or exceed a limit.
 std::optional<ParityShape> DecodeParityHead(Bytes bytes);
 
 struct ParityTail {
@@ -82,21 +82,21 @@ class ParityWriter {
  public:
   // Adds the next bytes of the chunk.
   void Add(Bytes bytes);
-  // Each appends a record for the bytes added since the last one: AppendIfDue only if it is due. Neither does if that
-  // would make the chunk more than a twentieth longer.
+  // Each appends a record for the bytes added since the last one; AppendIfDue only if one is due. Neither does so if
+  // parity would exceed a twentieth of the chunk.
   void AppendIfDue(uint64_t now_ns, ByteBuffer* file);
   void AppendLast(ByteBuffer* file);
 
  private:
-  // `reserve`: bytes to leave of what the chunk may spend.
+  // `reserve`: bytes of the chunk's allowance to leave unused.
   bool Affords(uint32_t width, size_t reserve) const;
   void Append(uint32_t width, ByteBuffer* file);
 
-  std::array<std::byte, kMaxParityWidth> columns_{};  // of the region so far
-  std::vector<uint32_t> checksums_;                   // of its complete pieces
-  uint32_t piece_checksum_ = 0;                       // of the incomplete piece
+  std::array<std::byte, kMaxParityWidth> columns_{};  // of the current region
+  std::vector<uint32_t> checksums_;                   // of the region's complete pieces
+  uint32_t piece_checksum_ = 0;                       // of the region's incomplete piece
   size_t region_bytes_ = 0;
-  uint64_t chunk_bytes_ = 0, spent_bytes_ = 0;  // without records; of records
+  uint64_t chunk_bytes_ = 0, spent_bytes_ = 0;  // of data; of records
   uint64_t last_ns_ = 0;
 };
 

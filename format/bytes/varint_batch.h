@@ -1,4 +1,4 @@
-// Decodes many varints of a column at once. Most are short, and are found in words of eight bytes.
+// Decodes many varints of a column at once. Most are short; they are decoded from words of eight bytes.
 //
 // Failure:  as ByteCursor: beyond its end a cursor returns zeros, and ok() stays false.
 #pragma once
@@ -43,7 +43,7 @@ inline void TakeVarints(ByteCursor* cursor, std::span<uint64_t> into) {
   }
   for (; done < into.size() && cursor->left() > 0; ++done) into[done] = cursor->Varint();
   if (done == into.size()) return;
-  cursor->Varint();  // the cursor has failed, or its column is absent
+  cursor->Varint();  // the cursor has failed, or the column is absent
   std::fill(into.begin() + static_cast<std::ptrdiff_t>(done), into.end(), 0);
 }
 

@@ -24,7 +24,7 @@ bool DecodeCensus(Bytes body, const Dictionaries& dictionaries, std::vector<Cens
 void EncodeCensusCounters(const CensusCounters& counters, ByteBuffer* raw);
 bool DecodeCensusCounters(Bytes body, CensusCounters* counters);
 
-// The number of the last census page of the ring whose rows the file has.
+// Appends the number of the last census page of the ring whose rows are in the file.
 void EncodeCensusPage(uint64_t number, ByteBuffer* raw);
 bool DecodeCensusPage(Bytes body, uint64_t* number);
 

@@ -24,7 +24,7 @@ bool IsSamePlace(const StackFrame& a, const StackFrame& b) {
   return a.method == b.method && a.bci == b.bci && a.line == b.line;
 }
 
-// The index of `entry` in `entries`, to which it is added if it is not there.
+// Returns the index of `entry`, which is added if `entries` does not contain it.
 template <typename Entry>
 Index Intern(const Entry& entry, std::vector<Entry>* entries, IndexTable* table) {
   return table->FindOrAdd(
@@ -83,7 +83,7 @@ Index ChunkNames::InternStack(std::span<const StackFrame> leaf_first, bool trunc
       node = InternNode({truncated ? kCutRoot : kNone, InternFrame(*frame)});
       continue;
     }
-    // Consecutive stacks often begin with the same frames: their nodes are adjacent, and nothing must be looked up.
+    // Consecutive stacks often begin with the same frames. Their nodes are adjacent, so no lookup is needed.
     const Index latest = latest_child_[node];
     const bool is_latest = latest != kNone && frames_[nodes_[latest].frame] == *frame;
     const Index child = is_latest ? latest : InternNode({node, InternFrame(*frame)});

@@ -59,7 +59,7 @@ class ChunkNames {
   // Whether a node was first interned for a path.
   bool IsOfPath(Index node) const { return is_of_path_[node]; }
 
-  // Returns the frames of a stack, innermost first, and at most `most` of them. Sets whether more are missing.
+  // Returns the frames of a stack, innermost first, and at most `most` of them. Sets *truncated if more are missing.
   std::vector<StackFrame> Stack(Index leaf, bool* truncated, size_t most = SIZE_MAX) const;
   Thread ThreadOf(Index thread) const;
 

@@ -13,7 +13,7 @@ namespace heaprec::format {
 // Replaces a name whose definition was in a lost block.
 inline constexpr const char* kLost = "[lost]";
 
-// A stack's frames as the writer takes them: leaf first.
+// A frame of a stack as passed to the writer, leaf first.
 struct StackFrame {
   Index method = kNone;
   int32_t bci = -1;

@@ -27,7 +27,7 @@ using DictionaryCounts = std::array<uint64_t, 6>;
 // State that writer and reader share after each entry, so that the next one can be named briefly. Lasts for a chunk.
 struct DictionaryContext {
   uint64_t next_string = 0;
-  std::vector<Index> predicted;  // the predicted next frame: at f + 1 (root: 0), the latest frame called from f
+  std::vector<Index> predicted;  // per frame + 1 (0: the root): the latest frame that it called
   uint64_t next_frame = 0;       // the first frame that no node refers to yet
   uint64_t next_method = 0;      // the first method of the block that no frame refers to yet
 };
@@ -59,14 +59,14 @@ class LatestLines {
   std::vector<int32_t> of_class_;  // of 0 always 0
 };
 
-// How many entries the dictionaries have before a block.
+// Encodes how many entries the dictionaries have before a block.
 void EncodeOffsets(const DictionaryCounts& offsets, ByteBuffer* raw);
 
 // Entries are numbered in the file when they are encoded: paths first, in the order of their sites in the source, so
 // that what distinguishes one from the next is small; then frames and methods as nodes and frames need them.
 class DictionaryEncoder {
  public:
-  // The next block gets what was interned since the last Encode.
+  // Names to intern; the next Encode writes the new ones.
   ChunkNames& names() { return names_; }
   const ChunkNames& names() const { return names_; }
   // Moves the names out; the encoder is not usable afterwards.
@@ -119,20 +119,20 @@ class DictionaryDecoder {
  private:
   uint64_t frames_in_file() const { return dictionaries_.frames.size() - (lost_frame_ == kNone ? 0 : 1); }
   DictionaryCounts counts() const;
-  // The index of the frame that has this number in the file.
+  // Returns the index of the frame with this number in the file.
   Index FrameIndexOf(uint64_t frame) const { return static_cast<Index>(frame < lost_frame_ ? frame : frame + 1); }
   bool DecodeStrings(Bytes body, bool* refused);
   bool DecodeClasses(Bytes body, bool* refused);
   bool DecodeMethods(Bytes body, bool* refused);
   bool DecodeFrames(Bytes body, bool* refused);
   bool DecodeNodes(Bytes body, bool* refused);
-  // By column; each has at least as many rows as `distances`.
+  // Arguments are columns; each has at least as many rows as `distances`.
   bool AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
                 std::span<const uint64_t> truncated);
   bool DecodeThreads(Bytes body, bool* refused);
   // The string of a code; nullptr if there is none.
   const std::string* StringOf(uint64_t code);
-  // Counts `bytes` against the limit. False: that exceeds it.
+  // Counts `bytes` towards the limit. Returns false if that exceeds it.
   bool Charge(uint64_t bytes);
 
   DictionaryContext context_;
@@ -141,7 +141,7 @@ class DictionaryDecoder {
   std::vector<Index> class_names_;  // of methods: string + 1; 0: lost
   uint64_t charged_ = 0;
   uint64_t lost_ = 0;
-  Index lost_frame_ = kNone;  // a gap that represents every lost frame
+  Index lost_frame_ = kNone;  // a gap frame that replaces every lost frame
 };
 
 }  // namespace heaprec::format

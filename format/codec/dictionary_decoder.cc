@@ -46,7 +46,7 @@ bool DictionaryDecoder::FillUpTo(const DictionaryCounts& offsets) {
   dictionaries_.threads.resize(threads, lost_thread);
   context_.next_string = strings;
   context_.next_frame = frames;
-  // Which frames the lost nodes called is unknown, so no prediction is.
+  // It is unknown which frames the lost nodes called, so nothing is predicted.
   if (nodes > have[4]) context_.predicted.assign(dictionaries_.frames.size() + 1, lost_frame_);
   return true;
 }
@@ -179,7 +179,7 @@ bool DictionaryDecoder::DecodeNodes(Bytes body, bool* refused) {
   return columns.ok();
 }
 
-// There are more nodes than samples, so this makes no call and no check of the vectors' ends for each.
+// Makes no call and no bounds check per node: there are more nodes than samples.
 bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<const uint64_t> codes,
                                  std::span<const uint64_t> truncated) {
   const size_t first = dictionaries_.stacks.size(), frames = dictionaries_.frames.size();
@@ -195,7 +195,7 @@ bool DictionaryDecoder::AddNodes(std::span<const uint64_t> distances, std::span<
     node.frame = predicted[caller];
     if (code != 1) node.frame = FrameIndexOf(code == 0 ? context_.next_frame++ : code - 2);
     if (node.frame >= frames) return false;
-    // The lost frame represents many: what one of them called predicts nothing for the others.
+    // The lost frame replaces many, so what one of them called predicts nothing for the others.
     if (lost_frame_ == kNone || caller != lost_frame_ + 1) predicted[caller] = node.frame;
     node.truncated = truncated[i] != 0;
   }

@@ -36,7 +36,7 @@ bool DictionaryEncoder::has_pending() const {
          names_.nodes().size() > encoded_[kNodes] || names_.threads().size() > encoded_[kThreads];
 }
 
-// 0 announces the next new string: strings are numbered in the order in which the sections name them.
+// Code 0 means the next new string: strings are numbered in the order of their first use.
 uint64_t DictionaryEncoder::StringCode(Index text) {
   if (code_of_text_[text] != 0) return code_of_text_[text];
   code_of_text_[text] = static_cast<uint32_t>(++context_.next_string);

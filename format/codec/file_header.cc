@@ -147,7 +147,7 @@ void Decode(Bytes body, T* value) {
   *value = static_cast<T>(ByteCursor(body).Varint());
 }
 
-// An unknown mode is some way of drawing: its rows have their weights.
+// An unknown mode also draws in some way, and its rows have their weights.
 void Decode(Bytes body, CensusMode* mode) {
   *mode = static_cast<CensusMode>(std::min(ByteCursor(body).Varint(), static_cast<uint64_t>(CensusMode::kDrawn)));
 }

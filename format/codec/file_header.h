@@ -20,8 +20,8 @@ Result<FileHeader> DecodeHeaderFields(Bytes fields);
 
 // Returns the size of the whole header, from its first kFilePrefixBytes.
 Result<size_t> FileHeaderBytes(Bytes prefix);
-// `bytes`: exactly as many as FileHeaderBytes returns. IsUndamaged: the header's hash matches, so any other error is
-// not damage.
+// `bytes`: exactly as many as FileHeaderBytes returns. If IsUndamaged, the header's hash matches, so another error is
+// not caused by damage.
 Result<FileHeader> DecodeFileHeader(Bytes bytes);
 bool IsUndamaged(Bytes header);
 

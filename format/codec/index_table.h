@@ -30,7 +30,7 @@ class IndexTable {
     }
   }
 
-  // The same, but if there is none, append() adds it to the `size` existing entries.
+  // Does the same, but if there is none, append() adds it to the `size` existing entries.
   template <typename IsSame, typename Append, typename HashOf>
   Index FindOrAdd(uint64_t hash, const IsSame& is_same, size_t size, const Append& append, const HashOf& hash_of) {
     const Index known = Find(hash, is_same);
@@ -43,7 +43,7 @@ class IndexTable {
   // Adds the next entry; indices are added from 0, one by one. hash_of(index) returns the hash of each existing entry.
   template <typename HashOf>
   void Add(Index index, const HashOf& hash_of) {
-    // At most three quarters full, so that searches are short.
+    // Stays at most three quarters full, so that searches are short.
     if (slots_.size() * 3 < (size_t{index} + 1) * 4) {
       slots_.assign(slots_.empty() ? kFirstSlots : slots_.size() * 2, kNone);
       for (Index old = 0; old < index; ++old) Place(hash_of(old), old);
@@ -62,7 +62,7 @@ class IndexTable {
     slots_[at] = index;
   }
 
-  std::vector<Index> slots_;  // size: a power of two
+  std::vector<Index> slots_;  // their number is a power of two
 };
 
 }  // namespace heaprec::format

@@ -35,7 +35,7 @@ enum CheckpointColumn : size_t {
 };
 constexpr size_t kCheckpointColumns = 12;
 
-// In the file none is 0; in memory it is kNone, one below that.
+// The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
 
 bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {

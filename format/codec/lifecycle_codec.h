@@ -15,7 +15,7 @@
 
 namespace heaprec::format {
 
-// Each appends the section of one stream, unless it has no rows.
+// Appends the section of one stream, unless it has no rows.
 void EncodeLifecycleEvents(std::span<const LifecycleEvent> lifecycle_events, Stream stream, ByteBuffer* raw);
 bool DecodeLifecycleEvents(Bytes body, Stream stream, std::vector<LifecycleEvent>* lifecycle_events, bool* refused);
 

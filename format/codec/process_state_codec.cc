@@ -30,10 +30,10 @@ enum StateColumn : size_t {
 };
 constexpr size_t kStateColumns = 14;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;
-// HotSpot has about thirty; the limit is the reader's.
+// HotSpot has about thirty causes. Readers refuse more than this.
 constexpr size_t kMaxCauses = 1024, kLongestCause = 256;
 
-// The previous row: of all kinds, and of the same kind. All unknown kinds share the last entry.
+// The previous row: of any kind, and per kind. All unknown kinds share the last entry.
 struct Before {
   uint64_t id = 0, time_ns = 0, collections = 0, old_collections = 0;
   struct Values {

@@ -16,7 +16,7 @@ enum RowColumn : size_t {
   kPoints = 2,
   kSeen = 3,
   kBeyond = 4,
-  // What several points with weights beyond their sizes add up to, against what as many equal ones would.
+  // The ratio of each sum to that of as many equal points, for rows of several points whose weights exceed their sizes.
   kObjects = 5,
   kBytesVariance = 6,
   kObjectsVariance = 7,
@@ -36,7 +36,7 @@ constexpr double kWeightSteps = 512, kSpreadSteps = 16;
 int64_t CodeOf(double ratio, double steps) { return std::llround(steps * std::log2(ratio)); }
 double RatioOf(int64_t code, double steps) { return std::exp2(static_cast<double>(code) / steps); }
 
-// What a row would say if its points were equal, from what stands before: the same for the encoder and the decoder.
+// Expected values, as if all points of the row were equal. Encoder and decoder compute them from the fields before.
 double Points(const Row& row) { return static_cast<double>(row.points); }
 double Beyond(const Row& row) { return row.bytes - static_cast<double>(row.seen); }
 double EqualObjectsBeyond(const Row& row) { return Beyond(row) * Points(row) / static_cast<double>(row.seen); }
@@ -45,15 +45,16 @@ double EqualObjectsVariance(const Row& row) { return row.objects * (row.objects 
 double EqualCovariance(const Row& row) { return row.objects * Beyond(row) / Points(row); }
 double EqualFourth(double variance, const Row& row) { return variance * variance / Points(row); }
 
-// Sizes are multiples of 8 in HotSpot: a class' next row is expected to have the mean of its last, rounded down.
+// HotSpot's sizes are multiples of 8. The next row of a class is expected to have the mean size of its previous row,
+// rounded down.
 uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
 uint64_t MeanOf(const Row& row) { return row.seen / row.points / 8; }
 
-// In the file none is 0; in memory it is kNone, one below that.
+// The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
 
-// Calls ratio(column, steps, of, equal) for each sum of the points, `of`, of which `equal` is what is expected. The
-// order matters: what is expected depends on the sums before.
+// Calls ratio(column, steps, of, equal) for each sum: `of` is the sum, `equal` its expected value. The order matters,
+// because expected values depend on earlier sums.
 template <typename Sum, typename Ratio>
 void VisitSums(Sum& row, const Ratio& ratio) {
   ratio(kObjects, kWeightSteps, row.objects, Points(row), EqualObjectsBeyond(row));
@@ -119,7 +120,7 @@ bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* 
     stack += head >> kFlags;
     class_id = columns[kClass].Varint();
     if (stack > dictionaries.stacks.size() || class_id > dictionaries.classes.size()) return false;
-    if (i > 0 && is_of_last_stack && class_id <= before) return false;  // not in their order
+    if (i > 0 && is_of_last_stack && class_id <= before) return false;  // the rows are not in order
     Row row{.class_id = static_cast<Index>(class_id - 1), .stack = static_cast<Index>(stack - 1), .points = 1};
     if (has_several) row.points = columns[kPoints].Varint() + 2;
     uint64_t& mean = means[row.class_id];

@@ -1,6 +1,6 @@
-// Rows as columns. What a row of one point says follows from its size and weight, so that such a row needs three or
-// four bytes. Sums of weights are rounded: bytes and objects by at most 0.07 %, variances and what is beyond by
-// a few percent.
+// Rows as columns. All fields of a row with one point follow from its size and weight, so such a row needs three or
+// four bytes. Sums of weights are rounded: bytes and objects by at most 0.07 %, variances and higher moments by a few
+// percent.
 //
 // Units:    as model.h.
 // Context:  encoding: drain (it allocates).

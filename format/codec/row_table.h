@@ -15,14 +15,15 @@ namespace heaprec::format {
 
 class RowTable {
  public:
-  // A point of an object: whatever a ring says, its size is above 0 and its weight no less.
+  // Adds a point of an object. Rings may contain invalid values: corrects the size to at least 1 and the weight to at
+  // least the size.
   void Add(Index class_id, Index stack, uint64_t size, double weight) {
     size = std::max<uint64_t>(size, 1);
     Row row{.class_id = class_id, .stack = stack};
     row.Add(size, std::max(weight, static_cast<double>(size)));
     Add(row);
   }
-  // Objects that were counted: a row without chance in it.
+  // Adds objects that were counted: their row has no sampling error.
   void AddCounted(Index class_id, uint64_t objects, uint64_t bytes) {
     Add(Row{.class_id = class_id,
             .points = objects,
@@ -40,9 +41,10 @@ class RowTable {
 
   bool empty() const { return rows_.empty(); }
   size_t size() const { return rows_.size(); }
-  // In the order in which they came.
+  // In the order of insertion.
   const std::vector<Row>& rows() const { return rows_; }
-  // In the order of a block: by stack, then by class, none first. The table is empty afterwards.
+  // Returns the rows in the order of a block: by stack, then by class, with "none" first. The table is empty
+  // afterwards.
   std::vector<Row> Take() {
     std::vector<Row> rows = std::exchange(rows_, {});
     table_ = {};

@@ -27,7 +27,7 @@ struct SampleContext {
   // Stacks are numbered in the order in which samples first name them; entry 0 is the unknown stack.
   struct Stack {
     Index leaf = kNone, class_id = kNone;
-    uint64_t size = 0;  // rotated
+    uint64_t size = 0;  // rotated, as stored
   };
   std::vector<Stack> stacks{1};
   // TLAB size of thread t at index t + 1, rotated. All unknown kinds share the last entry: their samples are skipped.
@@ -35,7 +35,7 @@ struct SampleContext {
   uint64_t last_id = 0, last_leaf = 0, last_window = 0;
 };
 
-// An id that occurs again has the last lambda.
+// If an id occurs twice, the last lambda counts.
 using LambdaOfWindow = std::unordered_map<uint32_t, double>;
 LambdaOfWindow LambdasOf(std::span<const Window> windows);
 
@@ -49,7 +49,7 @@ class SampleEncoder {
   size_t samples() const { return samples_.size(); }
   bool has_pending() const { return !samples_.empty() || !windows_.empty() || !intervals_.empty(); }
   bool within_bounds() const;
-  // Time of the earliest pending sample; `otherwise` if there is none.
+  // Time of the earliest pending sample, or `otherwise` if there is none.
   uint64_t earliest_ns(uint64_t otherwise) const;
   // `dictionaries`: encoded before.
   void Encode(const DictionaryEncoder& dictionaries, ByteBuffer* raw);
@@ -68,7 +68,7 @@ class SampleEncoder {
   const Stream stream_;
   std::vector<Window> windows_;
   std::vector<Interval> intervals_;
-  LambdaOfWindow lambdas_;                         // of windows_
+  LambdaOfWindow lambdas_;                         // per window of windows_
   std::vector<std::pair<double, uint64_t>> taus_;  // of intervals_, ascending, each with its index + 1
   std::vector<Sample> samples_;
 };

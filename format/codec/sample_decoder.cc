@@ -11,7 +11,7 @@
 namespace heaprec::format {
 namespace {
 
-// Decodes one section of samples: some rows of each column at a time, and then row by row.
+// Decodes one section of samples: a batch of rows of each column, then row by row.
 class SampleRows {
  public:
   SampleRows(Bytes body, Stream stream, const Dictionaries& dictionaries, std::span<const Window> windows,

@@ -71,7 +71,7 @@ SampleEncoder::WeightCode SampleEncoder::CodeOf(const Sample& sample, uint64_t l
   const double tau = last_interval == 0 ? 0 : intervals_[last_interval - 1].tau;
   if (WeightsAgree(given, std::max(first, tau))) return {rule, last_interval};
   if (WeightsAgree(given, first)) return {rule, 0};
-  // Raised to the tau of another interval.
+  // Its weight was raised to the tau of another interval.
   const auto at = std::ranges::lower_bound(taus_, std::pair(given * (1 - kWeightTolerance), uint64_t{0}));
   if (at != taus_.end() && WeightsAgree(given, at->first) && first < at->first) return {rule, at->second};
   return {WeightRule::kExplicit, last_interval};

@@ -6,8 +6,8 @@
 namespace heaprec::format {
 namespace {
 
-// What HotSpot of JDK 8 to 25 inlines, expands as an intrinsic, or links through hidden frames, and what only hands a
-// fresh object on.
+// Methods that HotSpot of JDK 8 to 25 inlines, expands as an intrinsic, or links through hidden frames, and methods
+// that only return a fresh object.
 constexpr std::array<std::string_view, 43> kDefault{
     "java.lang.Object.clone",
     "java.lang.Class.newInstance",
@@ -78,7 +78,7 @@ bool AllocationPrimitives::Contains(std::string_view method) const {
 }
 
 bool AllocationPrimitives::HasMethod(std::string_view class_name, std::string_view name) const {
-  std::array<char, 256> text;  // no pattern is as long
+  std::array<char, 256> text;  // longer than any pattern
   class_name = class_name.substr(0, text.size() - 1);
   char* end = std::ranges::replace_copy(class_name, text.data(), '/', '.').out;
   *end++ = '.';

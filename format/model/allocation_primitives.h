@@ -25,7 +25,7 @@ namespace heaprec::format {
 
 class AllocationPrimitives {
  public:
-  // None.
+  // Has no methods.
   AllocationPrimitives() = default;
 
   static std::span<const std::string_view> DefaultPatterns();
@@ -35,7 +35,7 @@ class AllocationPrimitives {
   bool empty() const { return exact_.empty() && prefixes_.empty(); }
   // `method` without a line number.
   bool Contains(std::string_view method) const;
-  // The same of a method as HotSpot spells it: "java/lang/Object", "clone".
+  // The same for a method as HotSpot spells it: "java/lang/Object", "clone".
   bool HasMethod(std::string_view class_name, std::string_view name) const;
 
  private:
@@ -47,18 +47,17 @@ class AllocationPrimitives {
   std::vector<std::string> prefixes_;
 };
 
-// The most frames that a path has. In the interpreter a dozen primitives may lie below a site that concatenates
-// strings.
+// Maximum frames of a path. In the interpreter a dozen primitives may be below a site that concatenates strings.
 inline constexpr size_t kLongestPath = 24;
 
-// How many frames of a stack, from its leaf on, are the path, and whether the stack goes on without a site.
+// How many frames of a stack, from its leaf, form the path, and whether the stack continues although no site was found.
 struct Path {
   size_t frames = 0;
   bool truncated = false;
 };
 
-// Of a stack of `frames` frames, below which more may be missing. is_primitive(i): whether frame i, from the leaf, is
-// an allocation primitive.
+// Returns the path of a stack of `frames` frames, which may have been truncated. is_primitive(i): whether frame i, from
+// the leaf, is an allocation primitive.
 template <typename IsPrimitive>
 Path PathOf(size_t frames, bool truncated, const IsPrimitive& is_primitive) {
   const size_t most = std::min(frames, kLongestPath);

@@ -19,27 +19,28 @@ enum class CensusMode : uint8_t { kOff = 0, kAll = 1, kDrawn = 2 };
 // A row covers one second, which begins at a multiple of this.
 inline constexpr uint64_t kCensusSlotNs = 1'000'000'000;
 
-// A sum over walks. The part of the weight beyond 1 is separate: it is 0 if all are walked, and the rest is
-// whole numbers.
+// A sum over walks. The part of the weight beyond 1 is separate: it is 0 if all candidates are walked, and everything
+// else is whole numbers.
 struct CensusSum {
   uint64_t counted = 0;      // found
-  double weight_excess = 0;  // sum of (w - 1) x: counted + weight_excess is an unbiased estimate of all
+  double weight_excess = 0;  // sum of (w - 1) x; counted + weight_excess is an unbiased estimate of the total
   double variance = 0;       // sum of w (w - 1) x^2: an unbiased estimate of that estimate's variance
-  double covariance = 0;     // sum of w (w - 1) x b, b the walk's bytes: with the estimate of all bytes
+  // sum of w (w - 1) x b, b: the bytes of the walk; for the ratio to the estimate of all bytes
+  double covariance = 0;
   double estimate() const { return static_cast<double>(counted) + weight_excess; }
   void Add(uint64_t found, uint64_t walk_bytes, double weight);
   CensusSum& operator+=(const CensusSum& other);
   bool operator==(const CensusSum&) const = default;
 };
 
-// What walks of one thread's TLABs found of one class in one second; rows of the same three add up. Totals are rows of
-// all classes together, with variances of their own: one walk finds several classes, so the variances of classes do
-// not add up.
+// What walks of one thread's TLABs found of one class in one second. Rows with the same thread, class and second add
+// up. Totals are rows of all classes together, with their own variances: one walk finds several classes, so the
+// variances of classes do not add up.
 struct CensusRow {
-  uint64_t time_ns = 0;  // of the second's start
+  uint64_t time_ns = 0;  // start of the second
   Index thread = kNone;  // the platform thread; for virtual threads their carrier
   Index class_id = kNone;
-  uint64_t walks = 0;  // walks that found it
+  uint64_t walks = 0;  // number of walks that found the class
   CensusSum objects, bytes;
   bool operator==(const CensusRow&) const = default;
 };
@@ -49,16 +50,17 @@ struct CensusCounters {
   uint64_t tlabs = 0, tlab_bytes = 0;       // candidates: TLABs
   uint64_t outside = 0, outside_bytes = 0;  // candidates: objects outside of TLABs
   uint64_t walks = 0, walked_bytes = 0;     // walks, and the bytes that they covered
-  uint64_t aborted = 0, aborted_bytes = 0;  // walks that met something that is not an object; the rest of their bytes
-  uint64_t lost = 0, lost_bytes = 0;        // walks without room in the ring, or not written
-  uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn: the second had its maximum of walks
+  // walks that ended early at bytes that are not an object; the bytes not covered
+  uint64_t aborted = 0, aborted_bytes = 0;
+  uint64_t lost = 0, lost_bytes = 0;                // walks for which the ring had no room, or that were not written
+  uint64_t over_budget = 0, over_budget_bytes = 0;  // not drawn: the second already had its maximum of walks
   uint64_t unvisited = 0, unvisited_bytes = 0;      // TLABs in use at the end, if the JVM could not be stopped
   uint64_t MissingBytes() const { return aborted_bytes + lost_bytes + over_budget_bytes + unvisited_bytes; }
   bool is_complete() const { return aborted + lost + over_budget + unvisited == 0 && MissingBytes() == 0; }
   bool operator==(const CensusCounters&) const = default;
 };
 
-// In the order of files and rings.
+// In the order of file and ring.
 inline constexpr std::array kCensusCounterFields{
     &CensusCounters::tlabs,         &CensusCounters::tlab_bytes,     &CensusCounters::outside,
     &CensusCounters::outside_bytes, &CensusCounters::walks,          &CensusCounters::walked_bytes,
@@ -66,7 +68,7 @@ inline constexpr std::array kCensusCounterFields{
     &CensusCounters::lost_bytes,    &CensusCounters::over_budget,    &CensusCounters::over_budget_bytes,
     &CensusCounters::unvisited,     &CensusCounters::unvisited_bytes};
 inline constexpr size_t kCensusCounts = kCensusCounterFields.size();
-// Their indices in it, for code that counts in a ring.
+// Indices into kCensusCounterFields, for code that counts in a ring.
 enum class CensusCount : uint8_t {
   kTlabs,
   kTlabBytes,

@@ -16,25 +16,27 @@
 
 namespace heaprec::format {
 
-// Where a file begins in its recording: after the start if older chunks were dropped (maxsize, maxage) or the recording
-// continues from another file (rotation).
+// The point of the recording at which a file begins. It is not 0 if older chunks were dropped (maxsize, maxage) or the
+// recording continues from another file (rotation).
 struct FileStart {
   uint32_t part = 0;                   // number of the file in the recording, from 0
   uint64_t begin_ns = 0;               // earlier data is not in this file
-  PerStream<StreamCounters> counters;  // at `begin_ns`
+  PerStream<StreamCounters> counters;  // their values at `begin_ns`
   PerStream<uint64_t> next_interval,
-      intervals_with_points;             // the first that may be in the file; how many earlier ones had points
+      // the first index that may be in the file; how many earlier intervals had points
+      intervals_with_points;
   std::vector<uint64_t> lane_positions;  // as in Block, before the first block
   bool operator==(const FileStart&) const = default;
 };
 
-// What a reader must decide on, beside the source's name: bits of FileHeader::source_facts.
+// Facts about the source on which readers base decisions: bits of FileHeader::source_facts.
 enum class SourceFact : uint32_t {
-  kBiasedOutsideTlabs = 1,   // the JVM draws the thresholds, at wrong rates where objects are allocated outside TLABs
-  kAllocatesInline = 2,      // no TLABs, and the JVM's code allocates where the hooks see nothing
-  kKeepsYoungReferents = 4,  // weak references to young objects are cleared by major collections only
-  kOriginalDoubted = 8,      // an import of a recording that was not trustworthy
-  kOutsideUncounted = 16,    // hooks that do not count what is allocated outside TLABs
+  // the JVM draws the thresholds, and with wrong rates where objects are allocated outside TLABs
+  kBiasedOutsideTlabs = 1,
+  kAllocatesInline = 2,      // the JVM has no TLABs, and its compiled code allocates without calling the hooks
+  kKeepsYoungReferents = 4,  // only major collections clear weak references to young objects
+  kOriginalDoubted = 8,      // import of a recording that was not trustworthy
+  kOutsideUncounted = 16,    // the hooks do not count bytes allocated outside TLABs
 };
 
 // A label of the service to which the process belongs: docs/format/recording.md#service-labels
@@ -43,23 +45,23 @@ struct ServiceLabel {
   bool operator==(const ServiceLabel&) const = default;
 };
 
-// At the start of the file. Does not contain the application's arguments or environment, except the service's labels.
+// At the start of the file. Contains nothing of the application's arguments or environment except the service's labels.
 struct FileHeader {
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
   uint64_t start_monotonic_ns = 0;  // the same instant on CLOCK_MONOTONIC
-  uint64_t interval_ns = 0;         // as StreamCap, of the allocations
+  uint64_t interval_ns = 0;         // as in StreamCap, for the allocations
   uint32_t interval_cap = 0;
   double rate_per_second = 0;
   StreamCap exceptions, native, mapped;
   uint32_t max_tracked_objects = 0;           // maximum objects tracked at a time; 0: none
-  uint32_t max_tracked_blocks = 0;            // likewise, blocks of native memory
-  uint32_t max_tracked_mappings = 0;          // likewise, mappings
+  uint32_t max_tracked_blocks = 0;            // maximum blocks of native memory tracked at a time; 0: none
+  uint32_t max_tracked_mappings = 0;          // maximum mappings tracked at a time; 0: none
   std::string exceptions_unavailable_reason;  // why requested exceptions are not recorded
-  std::string native_unavailable_reason;      // likewise, native memory
+  std::string native_unavailable_reason;      // why requested native samples are not recorded
   std::string native_not_seen;                // calls that native sampling cannot see; empty: it is off
   CensusMode census = CensusMode::kOff;
-  double census_per_second = 0;           // kDrawn: maximum walks per second, as requested
+  double census_per_second = 0;           // for kDrawn: maximum walks per second, as requested
   std::string census_unavailable_reason;  // why there is no census although it was requested
   uint64_t max_samples = 0;               // maximum samples of allocations in the recording; 0: no limit
   uint64_t duration_ns = 0;               // as requested; 0: until it is stopped
@@ -67,9 +69,10 @@ struct FileHeader {
   std::string boot_id, container_id;
   std::string jvm_name, jvm_version, gc_name;
   std::string agent_version, agent_options;
-  std::string source, source_reason;  // "hooks" | "jvmti", and why it was chosen: for people
-  uint32_t source_facts = 0;          // of SourceFact
-  std::string ring_path;              // empty: no shared ring
+  // source: "hooks" or "jvmti"; source_reason: why it was chosen, for people to read
+  std::string source, source_reason;
+  uint32_t source_facts = 0;  // bits of SourceFact
+  std::string ring_path;      // empty: no shared ring
   FileStart start;
   std::vector<ServiceLabel> service_labels;
 
@@ -89,9 +92,9 @@ struct FileHeader {
 // Reasons of end markers that readers distinguish: docs/format/recording.md#end-marker
 inline constexpr char kEndRotated[] = "rotated";                     // continues in the next file
 inline constexpr char kEndDump[] = "dump";                           // a copy; the recording continues
-inline constexpr char kEndTrim[] = "trim";                           // a part of the recording
+inline constexpr char kEndTrim[] = "trim";                           // contains a part of the recording
 inline constexpr char kEndRecovered[] = "recovered";                 // a copy of a recording that was cut off
-inline constexpr char kEndNothingRecovered[] = "nothing recovered";  // likewise; nothing could be read
+inline constexpr char kEndNothingRecovered[] = "nothing recovered";  // nothing of the recording could be read
 
 // Whether the recording goes on elsewhere after an end marker with this reason.
 constexpr bool ContinuesAfter(std::string_view reason) { return reason == kEndRotated || reason == kEndDump; }

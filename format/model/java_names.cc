@@ -14,7 +14,7 @@ std::string Dotted(std::string_view name) {
 
 bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// Hidden classes carry their address behind '+' (the symbol) or '.' (JVMTI); Java prints '/'.
+// The address of a hidden class follows '+' in symbols, '.' in JVMTI, and '/' in Java.
 std::string PlainName(std::string_view name) {
   const size_t mark = name.find_last_of("+.");
   if (mark == std::string_view::npos || mark == 0) return Dotted(name);

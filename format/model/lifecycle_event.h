@@ -17,7 +17,7 @@
 namespace heaprec::format {
 
 enum class LifecycleKind : uint8_t {
-  kDied = 0,       // found dead
+  kDied = 0,       // found dead by a collection
   kEvicted = 1,    // removed at random to keep the limit: its death is unknown, and others carry its weight
   kUntracked = 2,  // never tracked: the table was full; others of its interval carry its weight
   kShrunk = 3      // a part of it was unmapped: tracking continues, and a sample may have several of these
@@ -25,16 +25,16 @@ enum class LifecycleKind : uint8_t {
 inline constexpr int kLifecycleKinds = 4;
 
 struct LifecycleEvent {
-  uint64_t sample = 0;  // its id
-  // kDied: of the first check after the collection that found it dead. kEvicted: the end of the interval whose samples
-  // needed the entries; it affects only samples that were born before.
+  uint64_t sample = 0;  // id of the sample
+  // kDied: time of the first check after the collection that found the object dead. kEvicted: end of the interval whose
+  // samples needed the entries; it affects only samples born earlier.
   uint64_t time_ns = 0;
   LifecycleKind kind = LifecycleKind::kDied;
-  // Collections that the JVM had completed (ProcessState::collections) when it was last seen live. Minus those at its
-  // birth: the collections that it survived.
+  // Collections completed when the object was last seen live. Minus the collections completed at its birth: those that
+  // it survived.
   uint64_t collections = 0;
-  double threshold = 0;                  // kEvicted: its priority; otherwise 0
-  Stream stream = Stream::kAllocations;  // the sample's
+  double threshold = 0;                  // kEvicted: the priority of the evicted sample; otherwise 0
+  Stream stream = Stream::kAllocations;  // stream of the sample
   uint64_t left = 0;                     // kShrunk: its remaining bytes; otherwise 0
   bool operator==(const LifecycleEvent&) const = default;
 };
@@ -44,7 +44,7 @@ struct CheckpointSample {
   Sample sample;             // its indices refer to the chunk that contains it
   double threshold = 0;      // highest of the kEvicted lifecycle events since its birth; 0: none
   uint64_t collections = 0;  // completed at its birth
-  uint64_t gone = 0;         // bytes removed by kShrunk events
+  uint64_t gone = 0;         // bytes removed by kShrunk events since its birth
 
   uint64_t left() const { return sample.size - gone; }
 };

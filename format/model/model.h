@@ -1,4 +1,4 @@
-// What a recording holds, as values: the reader yields these, the writer takes them.
+// The contents of a recording as values: the reader returns these, the writer takes them.
 #pragma once
 
 #include "format/model/census.h"            // IWYU pragma: export

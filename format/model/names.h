@@ -1,4 +1,4 @@
-// What a chunk's dictionaries hold: methods, frames, stacks, threads.
+// The contents of a chunk's dictionaries: methods, frames, stacks, threads.
 //
 // Names:    as HotSpot's symbols have them ("java/lang/String", "[B"); java_names.h turns them into Java's spelling.
 // Format:   docs/format/recording.md#dictionaries
@@ -16,12 +16,12 @@ struct Method {
   bool operator==(const Method&) const = default;
 };
 
-// How a frame's code ran when its stack was taken. docs/format/recording.md#dictionaries
+// How the code of a frame was executed when the stack was captured. docs/format/recording.md#dictionaries
 enum class FrameType : uint8_t { kUnknown = 0, kInterpreted = 1, kCompiled = 2, kInlined = 3, kNative = 4 };
 inline constexpr int kFrameTypes = 5;
-const char* FrameTypeName(FrameType type);  // "unknown", "interpreted", "compiled", "inlined", "native"
+const char* FrameTypeName(FrameType type);
 
-// The line of a frame that has no method and represents the frames left out of a stack.
+// The line of a gap: a frame without a method that replaces the frames left out of a stack.
 inline constexpr int32_t kGapLine = -2;
 
 struct Frame {
@@ -33,8 +33,8 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// A node of the tree of stacks: a frame, called by the frame of `parent` (kNone: the root). A stack is its
-// leaf's index.
+// A node of the tree of stacks: a frame that was called by the frame of `parent` (kNone: it is the root). A stack is
+// identified by the index of its leaf.
 struct StackNode {
   Index parent = kNone;
   Index frame = kNone;

@@ -1,8 +1,9 @@
 // What the points of one class and path have in common: counts and sums over all of them, kept as samples or not.
 //
-// A row is of the allocations of one row interval: all points of the intervals in its blocks, light ones too. Estimates
-// of a class, a site or a package add rows up. The sums are those of the first stage alone: a point of an object of s
-// bytes has the weight w = s / pi, pi being the probability of a point there, whatever became of it afterwards.
+// A row is of the allocations of one row interval: all points of the intervals in its blocks, including light ones. The
+// estimate of a class, a site or a package is a sum of rows. The sums use first-stage weights: a point of an object of
+// s bytes has the weight w = s / pi, where pi is the probability of a point in it. What the second stage does with the
+// point does not matter.
 //
 // Units:    bytes.
 // Maths:    docs/sampler.md#rows   Format: docs/format/recording.md#rows
@@ -21,25 +22,25 @@ struct Row {
   // stack.
   Index stack = kNone;
   uint64_t points = 0;
-  uint64_t seen = 0;   // sum of s: bytes of the objects themselves
+  uint64_t seen = 0;   // sum of s: bytes of the objects that have the points
   double bytes = 0;    // sum of w: unbiased
   double objects = 0;  // sum of w / s: unbiased
   // Sums of w (w - s), (w / s) (w / s - 1) and (w / s) (w - s): unbiased estimates of the variances of bytes and
   // objects, and of their covariance.
   double bytes_variance = 0, objects_variance = 0, covariance = 0;
-  // Sums of the squares of the terms of the variances, for their own uncertainty.
+  // Sums of the squares of the variances' terms, from which the uncertainty of the variances follows.
   double bytes_fourth = 0, objects_fourth = 0;
 
-  // A point of an object of `size` > 0 bytes with `weight` >= size.
+  // Adds a point of an object of `size` > 0 bytes with `weight` >= size.
   void Add(uint64_t size, double weight);
-  // Of the same class and path.
+  // Adds a row of the same class and path.
   Row& operator+=(const Row& other);
   bool operator==(const Row&) const = default;
 };
 
-// The rows of a row interval are in its last block; the ring has those of an open one (format/ring/row_pages.h).
+// The rows of a row interval are in its last block. Rows of an open interval are in the ring (format/ring/row_pages.h).
 struct RowInterval {
-  uint32_t first = 0;  // sequence number of its first block; all are of one chunk
+  uint32_t first = 0;  // sequence number of its first block; all its blocks are in one chunk
   bool is_last = false;
 
   bool operator==(const RowInterval&) const = default;

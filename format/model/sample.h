@@ -14,8 +14,9 @@ namespace heaprec::format {
 struct Window {
   uint32_t id = 0;
   uint64_t start_ns = 0;
-  double lambda = 0;  // sample points per byte, of those that may become samples (exceptions: probability per event)
-  // Of all points, light ones too, which only rows count; 0: none are light.
+  // sample points per byte, only of points that may become samples (exceptions: probability per event)
+  double lambda = 0;
+  // Points per byte including light points, which are counted in rows only; 0: there are no light points.
   double point_lambda = 0;
   bool operator==(const Window&) const = default;
 };
@@ -25,8 +26,8 @@ struct Interval {
   uint64_t index = 0;       // [index, index+1) * interval_ns
   uint64_t candidates = 0;  // slow-path allocations, or events, counted
   uint64_t bytes = 0;       // bytes allocated, as counted by the byte clocks; 0 for events
-  uint64_t buffered = 0;    // points that stage 1 put into the ring, light ones too
-  uint64_t kept = 0;        // of these, written as samples
+  uint64_t buffered = 0;    // points that stage 1 put into the ring, including light ones
+  uint64_t kept = 0;        // how many of these were written as samples
   double tau = 0;           // weights below this were raised to it (0: all were kept)
   Stream stream = Stream::kAllocations;
   bool operator==(const Interval&) const = default;
@@ -37,19 +38,19 @@ struct Sample {
   uint64_t time_ns = 0;
   Kind kind = Kind::kTlab;
   Index thread = kNone, class_id = kNone, stack = kNone;
-  uint64_t size = 0;       // of the object or block; 0 for an exception
-  uint64_t tlab_size = 0;  // of the thread's TLAB; 0 outside
+  uint64_t size = 0;       // bytes of the object or block; 0 for an exception
+  uint64_t tlab_size = 0;  // TLAB size of the thread; 0: outside TLABs
   uint32_t window = 0;     // id of the window whose lambda gave the first-stage probability
-  double weight = 0;       // what this sample represents, in its stream's unit (bytes, events); unbiased
+  double weight = 0;       // what this sample represents, in the unit of its stream (bytes, events); unbiased
 
   Stream stream() const { return StreamOf(kind); }
   double weight_bytes() const { return CountsEvents(stream()) ? 0 : weight; }
-  // The weight in objects, or in events.
+  // The weight in objects or events.
   double weight_objects() const {
     if (CountsEvents(stream())) return weight;
     return size > 0 ? weight / static_cast<double>(size) : 0;
   }
-  // The probability with which both stages included the object, or the event.
+  // The probability that both stages include the object or event.
   double probability() const {
     const double own = CountsEvents(stream()) ? 1 : static_cast<double>(size);
     return weight > 0 ? own / weight : 0;

@@ -11,7 +11,7 @@ namespace heaprec::format {
 
 using RecordingId = std::array<uint8_t, 16>;
 
-// An index into the dictionaries of the chunk in which it was read. 0 is the first entry; kNone means "not known".
+// An index into the dictionaries of the chunk that was read. 0 is the first entry; kNone means "not known".
 using Index = uint32_t;
 inline constexpr Index kNone = 0xffffffff;
 
@@ -38,7 +38,7 @@ constexpr Stream StreamOf(Kind kind) {
   static_assert(kOf.size() == kKinds);
   return static_cast<size_t>(kind) < kOf.size() ? kOf[static_cast<size_t>(kind)] : Stream::kAllocations;
 }
-// Weights are events, and samples have no size.
+// Whether weights are numbers of events and samples have no size.
 constexpr bool CountsEvents(Stream stream) { return stream == Stream::kExceptions; }
 
 // Window ids are unique across streams: a top bit of the id identifies the stream.
@@ -49,7 +49,7 @@ constexpr Stream StreamOfWindow(uint32_t id) {
   return (id & kMappingWindowBit) != 0 ? Stream::kMapping : Stream::kAllocations;
 }
 
-// Sample ids are unique across streams: those of a stream begin here. No stream has enough samples to reach the next.
+// Sample ids are unique across streams: each stream has its own range, which is too large to be exhausted.
 constexpr uint64_t FirstIdOf(Stream stream) {
   return stream == Stream::kAllocations ? 1 : uint64_t{1} << (63 - static_cast<uint8_t>(stream));
 }
@@ -59,8 +59,8 @@ constexpr Stream StreamOfId(uint64_t id) {
   return id >= FirstIdOf(Stream::kMapping) ? Stream::kMapping : Stream::kAllocations;
 }
 
-// The seed of a stream's second stage, from the first eight bytes of the recording's id (little endian): streams are
-// reduced independently. docs/format/ring.md#intervals
+// The seed of a stream's second stage, from the first eight bytes of the recording's id (little endian), so that
+// streams are reduced independently. docs/format/ring.md#intervals
 constexpr uint64_t SeedOf(Stream stream, uint64_t recording) {
   return stream == Stream::kAllocations ? recording : recording ^ uint64_t { 1 } << (64 - static_cast<uint8_t>(stream));
 }
@@ -78,7 +78,7 @@ struct PerStream {
   bool operator==(const PerStream&) const = default;
 };
 
-// The limit of a stream.
+// The rate limit of a stream.
 struct StreamCap {
   uint64_t interval_ns = 0;    // length of a throttle interval; 0: the stream is not recorded
   uint32_t interval_cap = 0;   // maximum samples per interval

@@ -39,7 +39,7 @@ uint64_t StreamCounters::LostPoints() const {
 }
 
 uint64_t StreamCounters::AllLost() const {
-  // Samples without a stack are recorded, with their weight.
+  // A sample without a stack is recorded with its weight, so it is not lost.
   return std::accumulate(lost.begin(), lost.end(), uint64_t{0}) - lost[static_cast<size_t>(LossReason::kNoStack)] -
          stack_chunks();
 }
@@ -55,7 +55,7 @@ double StreamCounters::AllLostWeight() const {
 StreamCounters StreamCounters::Since(const StreamCounters& earlier) const {
   StreamCounters since = *this;
   for (const auto counter : kStreamCounterFields) since.*counter -= std::min(since.*counter, earlier.*counter);
-  since.unseen_allocators = unseen_allocators;  // they are there all the time
+  since.unseen_allocators = unseen_allocators;  // a current count, not cumulative
   for (size_t reason = 0; reason < kLosses; ++reason) {
     since.lost[reason] -= std::min(since.lost[reason], earlier.lost[reason]);
     since.lost_weight[reason] = std::max(since.lost_weight[reason] - earlier.lost_weight[reason], 0.0);

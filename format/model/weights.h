@@ -17,7 +17,7 @@ enum class WeightRule : uint8_t {
 };
 inline constexpr int kWeightRules = 3;
 
-// Largest relative difference between a weight as given and as recomputed.
+// Largest accepted relative difference between a stored and a recomputed weight.
 inline constexpr double kWeightTolerance = 1e-9;
 
 // pi = 1 - exp(-x). Below the limit the series' remainder, x^4 / 120, is less than 1e-14: four terms cost a tenth
@@ -33,7 +33,7 @@ inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size) {
   return static_cast<double>(size) / PoissonInclusion(lambda * static_cast<double>(size));
 }
 
-// NaN is close to nothing.
+// A NaN never agrees.
 inline bool WeightsAgree(double given, double recomputed) {
   return std::abs(recomputed - given) <= kWeightTolerance * std::abs(given);
 }

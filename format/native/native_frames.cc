@@ -47,7 +47,7 @@ bool AllocatesForCaller(std::string_view module, std::string_view function, Kind
       "AllocateHeap", "ReallocateHeap", "ChunkPool::allocate", "ChunkPool::allocate_chunk",
       "Arena::grow"};
   if (module == "libjvm.so" && kind == Kind::kMapping) return MapsForCaller(function);
-  // A program may contain the C++ library.
+  // A program may have the C++ library linked into it.
   if (function.starts_with("operator new")) return true;
   if (module == "libjvm.so") {
     return function.ends_with("::operator new") || function.ends_with("::operator new[]") ||
@@ -58,7 +58,7 @@ bool AllocatesForCaller(std::string_view module, std::string_view function, Kind
 
 std::string DemangledFunction(const std::string& symbol) {
   std::string name = symbol;
-  // "b" would be demangled, too: as the type bool.
+  // Without this check "b" would be demangled as the type bool.
   if (symbol.starts_with("_Z")) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> demangled(

@@ -1,4 +1,4 @@
-// Which native frames of a stack are shown, and how their functions are spelled. The drain names frames while the
+// Selects the native frames of a stack that are shown, and spells their functions. The drain names frames while the
 // process lives, and a reader after a kill, so both use this.
 //
 // Context:  drain (it allocates).
@@ -18,30 +18,31 @@
 namespace heaprec::format {
 
 // Whether a function allocates for its caller: strdup, operator new, and the functions through which HotSpot calls
-// malloc and mmap. `function` as DemangledFunction spells it.
+// malloc and mmap. `function`: as spelled by DemangledFunction.
 bool AllocatesForCaller(std::string_view module, std::string_view function, Kind kind);
 
-// Demangled, without parameters, of limited length.
+// Returns the demangled name without parameters, limited in length.
 std::string DemangledFunction(const std::string& symbol);
 
 struct CodeLocation {
-  std::string module;    // "libc.so.6"; empty: in no module
+  std::string module;    // "libc.so.6"; empty: not in a module
   std::string function;  // demangled, without its parameters; "0x1234" if there is no symbol
   std::string build_id;  // hexadecimal; empty: none
   uint32_t offset = 0;   // in the function; 0 without a symbol
 };
 
-// The frames of a stack, innermost first: of its `count` native ones those that are shown, then the Java frames that
-// called them. `at(i)` returns the CodeLocation of native frame i, `method_of(location)` the key of its MethodRecord.
+// Returns the frames of a stack, innermost first: the shown ones of its `count` native frames, then the Java frames
+// that called them. `at(i)` returns the CodeLocation of native frame i, `method_of(location)` the key of its
+// MethodRecord.
 template <typename At, typename MethodOf>
 std::vector<RingFrame> FramesToShow(size_t count, const At& at, const MethodOf& method_of, Kind kind,
                                     std::span<const RingFrame> java, bool java_is_cut) {
   size_t last = 0;
-  // A frame in no module is the JVM's generated code. Beyond it are its Java frames, or nothing that could be named.
+  // A frame outside all modules is generated code of the JVM. Only Java frames, or frames without names, are beyond it.
   while (last < count && !at(last).module.empty()) ++last;
   size_t first = 0;
   while (first < last && AllocatesForCaller(at(first).module, at(first).function, kind)) ++first;
-  // If only Java called them, the outermost of them allocated (JDK 25's Unsafe reaches os::malloc by a jump).
+  // If all callers are Java, the outermost of these frames allocated (JDK 25's Unsafe reaches os::malloc by a jump).
   if (first > 0 && first == last) --first;
   std::vector<RingFrame> frames;
   for (size_t i = first; i < last; ++i) {

@@ -1,12 +1,12 @@
-// What a program has allocated in native memory, counted exactly by call site. The table is in shared memory and
-// complete at any moment, however the program ends; a file can have a copy of it.
+// Exact counts of a program's native allocations by call site. The table is in shared memory and complete at any
+// moment, even if the program is killed; it can be copied to a file.
 //
 // Header, sites, modules, shards. A shard has the sums of one thread for kNativeShardSites consecutive sites. One
 // thread at a time adds to it, without locked instructions. The counts of a site are its sums over all shards.
 // Little endian.
 //
-// who writes what          threads                                  reader (beside it, or when the process is dead)
-//   NativeSite.depth       release, once, after all else            acquire; 0: not there yet
+// written field            threads                                  reader (while the process runs, or later)
+//   NativeSite.depth       release, once, after all other fields    acquire; 0: not complete
 //   Native*Used            fetch_add after what it counts           acquire
 //   NativeSiteCounters     relaxed store by the shard's thread      relaxed; current sums, give or take a call
 //
@@ -40,28 +40,29 @@ struct NativeHeader {
   uint64_t start_epoch_ns;
   uint64_t start_monotonic_ns;
   std::atomic<uint64_t> end_monotonic_ns;
-  uint32_t depth;  // frames that distinguish two sites
+  uint32_t depth;  // number of frames that distinguish sites
   uint32_t reserved;
   std::atomic<uint32_t> sites_used, modules_used, chunks_used;
-  std::atomic<uint32_t> replaced;  // modules whose place another one has taken
-  // What was allocated before the table existed: neither it nor its later frees are counted.
+  std::atomic<uint32_t> replaced;  // number of modules that were replaced by another one at the same addresses
+  // Allocations before the table existed: neither they nor their frees are counted.
   std::atomic<uint64_t> early_blocks, early_bytes;
-  std::atomic<uint64_t> foreign_frees;  // of blocks that were allocated elsewhere
+  std::atomic<uint64_t> foreign_frees;  // frees of blocks that were allocated elsewhere
   std::atomic<uint64_t> without_shard;  // calls not counted: no memory for the thread's shard
-  char program[512];                    // its path, truncated, zero-terminated
-  // Blocks that were found to have been written past their end, if that is checked.
+  char program[512];                    // path of the program, truncated, zero-terminated
+  // Blocks that were overwritten past their end, if `checks`.
   std::atomic<uint64_t> overruns;
-  std::atomic<uint32_t> overrun_site;  // of the first one, + 1
-  uint32_t checks;                     // 1: it is checked
+  std::atomic<uint32_t> overrun_site;  // site of the first overwritten block, + 1
+  uint32_t checks;                     // 1: frees check for overwritten blocks
 };
 
 // Numbered from 1. Two sites with the same key are one site.
 struct NativeSite {
   uint64_t key;                 // a hash of the frames that identify it
   std::atomic<uint32_t> depth;  // number of pcs; 0: being written
-  uint32_t first;               // the first frame that identifies it; those before allocate for their caller (strdup)
+  // index of the first frame that identifies it; earlier ones allocate for their caller (strdup)
+  uint32_t first;
   uint64_t pcs[kMaxNativeFrames];  // return addresses of the first call, innermost first
-  uint32_t replaced;               // modules replaced by then, which says in which ones its pcs are
+  uint32_t replaced;               // NativeHeader.replaced at that time: tells which modules its pcs refer to
   uint32_t reserved;
 };
 
@@ -70,19 +71,19 @@ struct NativeModule {
   uint8_t build_id[20];
   uint32_t build_id_bytes;
   char path[456];
-  uint32_t from;                // modules that had been replaced when it was added
-  std::atomic<uint32_t> until;  // the same when it was replaced itself; 0: it was not
+  uint32_t from;                // NativeHeader.replaced when it was added
+  std::atomic<uint32_t> until;  // NativeHeader.replaced when it was replaced itself; 0: it was not
 };
 
-// Which sites a shard has. In a table of its own, so that shards are whole pages.
+// The sites of a shard. They have a table of their own so that shards are whole pages.
 struct NativeShard {
-  std::atomic<uint32_t> first_site;  // + 1; 0: not there yet
+  std::atomic<uint32_t> first_site;  // + 1; 0: not complete
   uint32_t thread;                   // os thread id of the first thread that used it
 };
 
 struct NativeSiteCounters {
   std::atomic<uint64_t> allocated_bytes, allocated_blocks;
-  std::atomic<uint64_t> freed_bytes, freed_blocks;  // of blocks that any thread allocated
+  std::atomic<uint64_t> freed_bytes, freed_blocks;  // of blocks allocated by any thread
 };
 
 inline constexpr size_t kNativeSitesAt = kNativeHeaderBytes;

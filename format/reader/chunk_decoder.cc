@@ -42,7 +42,7 @@ void ChunkDecoder::StartBlock(uint32_t sequence) {
   next_block_ = sequence + 1;
 }
 
-// The bytes are as they were written, and yet invalid: later blocks must not build on what was decoded of them.
+// The payload matches its hash and is still invalid: later blocks must not build on what was decoded of it.
 ChunkDecoder::Decoded ChunkDecoder::Damaged(const char* why) {
   broken_ = true;
   return {Outcome::kDamaged, why};
@@ -80,13 +80,13 @@ ChunkDecoder::Decoded ChunkDecoder::Decode(const BlockHeader& header, Bytes payl
   block->lane_positions = lanes_;
   block->census_page = census_page_;
   block->dictionaries = &dictionaries_.dictionaries();
-  // What was decoded is applied all the same: the chunk's later blocks build on it.
+  // What was decoded is applied anyway, because later blocks of the chunk build on it.
   if (refused) return {Outcome::kRefused, "block needs a newer reader"};
   block->starts_names = std::exchange(starts_names_, false);
   return {Outcome::kDecoded, nullptr};
 }
 
-// How many entries the dictionaries have before this block: missing ones were in lost blocks.
+// Applies the number of entries that the dictionaries have before this block: missing ones were in lost blocks.
 bool ChunkDecoder::ApplyDictionaryOffsets(Bytes body) {
   ByteCursor cursor(body);
   DictionaryCounts offsets{};
@@ -121,7 +121,7 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kDictionaryOffsets:
       return known(ApplyDictionaryOffsets(body));
     case Section::kHeader:
-      return Applied::kYes;  // for readers that have lost the file's own
+      return Applied::kYes;  // only needed if the file's header is damaged
     case Section::kStates:
       return known(DecodeStates(body, &block->states, refused));
     case Section::kCensus:
@@ -172,7 +172,7 @@ ChunkDecoder::Applied ChunkDecoder::ApplyToStream(Section section, Stream stream
 
 bool ChunkDecoder::ApplySamples(Block* block, bool* refused) {
   if (samples_.empty()) return true;
-  const bool is_joined = block->row_interval.has_value();  // rows and samples are not of the same time
+  const bool is_joined = block->row_interval.has_value();  // rows and samples cover different times
   if (leaves_out_ && !is_joined && leaves_out_(*block)) {
     block->samples_left_out = ByteCursor(samples_).Varint();
     return true;
@@ -186,7 +186,7 @@ bool ChunkDecoder::ApplySamples(Block* block, bool* refused) {
   return true;
 }
 
-// Samples and lifecycle events of all streams in order of time.
+// Appends samples and lifecycle events of all streams, in order of time.
 void ChunkDecoder::MergeInto(Block* block) {
   for (StreamRows& rows : rows_.of) {
     block->windows.insert(block->windows.end(), rows.windows.begin(), rows.windows.end());

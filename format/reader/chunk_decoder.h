@@ -25,7 +25,7 @@ class ChunkDecoder {
 
   struct Decoded {
     Outcome outcome;
-    const char* why;  // set unless decoded
+    const char* why;  // nullptr if decoded
   };
 
   void StartChunk();
@@ -36,7 +36,7 @@ class ChunkDecoder {
 
  private:
   enum class Applied { kYes, kUnknown, kMalformed };
-  // A block's rows of one stream; added to the block once all of its sections have been applied.
+  // Rows of one stream of a block; moved into the block once all its sections have been applied.
   struct StreamRows {
     std::vector<Window> windows;
     std::vector<Interval> intervals;
@@ -48,7 +48,7 @@ class ChunkDecoder {
   bool ApplyDictionaryOffsets(Bytes body);
   Applied ApplyToStream(Section section, Stream stream, Bytes body, bool* refused);
   void MergeInto(Block* block);
-  // Of the allocations, last of all: whether they may be left out depends on the rest.
+  // Applied last: whether the samples of allocations may be left out depends on the rest.
   bool ApplySamples(Block* block, bool* refused);
   void StartBlock(uint32_t sequence);
   Decoded Damaged(const char* why);
@@ -66,7 +66,7 @@ class ChunkDecoder {
   PerStream<StreamRows> rows_;
   std::vector<uint64_t> lanes_;
   ByteBuffer raw_;
-  Bytes samples_;  // of raw_: the section of the allocations
+  Bytes samples_;  // section of the allocations, inside raw_
 };
 
 }  // namespace heaprec::format

@@ -17,32 +17,32 @@
 namespace heaprec::format {
 
 struct ChunkSpan {
-  uint64_t begin = 0, end = 0;            // end: after its last block, without the roll-up
+  uint64_t begin = 0, end = 0;            // end: of its last block, without the roll-up
   uint64_t next = 0;                      // where the next chunk begins
-  uint64_t roll_up = 0, roll_up_end = 0;  // its roll-up; 0: it has none
-  uint64_t raw_bytes = 0;                 // of all its blocks
+  uint64_t roll_up = 0, roll_up_end = 0;  // position of its roll-up; 0: it has none
+  uint64_t raw_bytes = 0;                 // sum over its blocks
   uint32_t sequence = 0;
 
   bool operator==(const ChunkSpan&) const = default;
 };
 
-// Of a recording, in their order, up to the first that is damaged or that no other follows.
+// The chunks of a recording in order, up to the first that is damaged or not followed by another.
 using ChunkSpans = std::vector<ChunkSpan>;
 
-// Finds them for whoever walks from header to header.
+// Collects the spans while its caller walks from header to header.
 class ChunkSpanBuilder {
  public:
-  // The next part. Offsets are those of the spans.
+  // Adds the next part. Offsets are those of the spans.
   void AddChunkHeader(uint64_t at, const ChunkHeader& header);
   void AddBlock(uint64_t at, const BlockHeader& header);
   void AddParity() { is_stopped_ |= !is_open_; }
-  // After damage: no later chunk is looked for.
+  // Called after damage: later chunks are not added.
   void Stop() { is_open_ = false, is_stopped_ = true; }
 
   const ChunkSpans& spans() const { return spans_; }
   ChunkSpans Take() { return std::move(spans_); }
   bool is_stopped() const { return is_stopped_; }
-  uint64_t raw_bytes() const { return open_.raw_bytes; }  // of the chunk that is not complete yet
+  uint64_t raw_bytes() const { return open_.raw_bytes; }  // of the incomplete chunk
 
  private:
   ChunkSpans spans_;
@@ -50,18 +50,18 @@ class ChunkSpanBuilder {
   bool is_open_ = false, is_stopped_ = false;
 };
 
-// The chunk of the recording that begins at `offset`. nullopt: there is none, no other chunk follows it directly, or
-// its blocks have more than `most_raw_bytes`.
+// Finds the chunk that begins at `offset`. Returns nullopt if there is none, if it is not directly followed by another
+// chunk, or if its blocks have more than `most_raw_bytes`.
 std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header, uint64_t offset,
                                    uint64_t most_raw_bytes);
 
-// The chunk's roll-up, as one block for all of the chunk; nullopt: it has none, or cannot be decoded. `decoder`: new,
-// must outlive it. Nothing else of the chunk is read: damage to it is not seen.
+// Reads the chunk's roll-up: one block for the whole chunk. Returns nullopt if there is none, or it cannot be decoded.
+// `decoder` is new and must outlive the block. Nothing else of the chunk is read, so damage to it stays unnoticed.
 std::optional<Block> ReadRollUp(ByteSource* source, const FileHeader& header, const ChunkSpan& chunk,
                                 ChunkDecoder* decoder);
 
 // Reads a recording with this header from `offset`, where a chunk begins. Returns the same as a reader of the whole
-// file that got there without damage, but for the samples that may be left out. `source` must outlive it.
+// file that met no damage before, except for samples that may be left out. `source` must outlive it.
 std::unique_ptr<Reader> ReadFrom(ByteSource* source, const FileHeader& header, uint64_t offset,
                                  LeavesOut leaves_out = {});
 

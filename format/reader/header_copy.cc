@@ -11,11 +11,11 @@
 namespace heaprec::format {
 namespace {
 
-// The longest possible header, and a first chunk after it.
+// Enough for the longest possible header and a first chunk.
 constexpr size_t kLookAt = kMaxFileFieldsBytes + (4 << 20);
 constexpr size_t kPiece = 64 << 10;
 
-// The copy in the block that begins with `bytes`.
+// Returns the header's copy in the block that begins with `bytes`.
 std::optional<FileHeader> CopyIn(Bytes bytes, const RecordingId& recording) {
   const auto header = DecodeBlockHeader(bytes, HeaderSeed(recording));
   if (!header || header->payload_bytes > bytes.size() - kBlockHeaderBytes) return std::nullopt;

@@ -19,7 +19,7 @@ std::optional<Block> ReadProvisionalBlock(ByteSource* source, const FileHeader& 
   Block block;
   block.offset = offset;
   if (decoder.Decode(*own, bytes, &block).outcome != ChunkDecoder::Outcome::kDecoded) return std::nullopt;
-  block.dictionaries = nullptr;  // the decoder's
+  block.dictionaries = nullptr;  // they belong to the decoder
   return block;
 }
 

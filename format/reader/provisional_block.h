@@ -1,4 +1,4 @@
-// Reads the provisional block at the end of a file: the counts of a recorder that could not write.
+// Reads the provisional block at the end of a file: the counters of a recorder that could not write.
 //
 // Failure:  returns nullopt if there is none at the offset, or it is incomplete.
 // Format:   docs/format/recording.md#provisional-block

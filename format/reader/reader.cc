@@ -26,7 +26,7 @@ class BlockReader : public Reader {
         scan_(&source_, header_.recording_id),
         position_(begin) {}
 
-  // The file begins with unreadable bytes: its header cannot be repaired, but what follows may be.
+  // Continues although the file begins with unreadable bytes: its header cannot be repaired, later parts may be.
   void BeginDamaged(const std::string& why) {
     Repair(why);
     Skip(why);
@@ -41,7 +41,7 @@ class BlockReader : public Reader {
   std::optional<Block> TakeOpen() override;
 
  private:
-  // kOpen: an open row interval goes no further.
+  // kOpen: an open row interval ends here.
   enum class Step { kBlock, kOn, kOpen, kEnd };
 
   Step TakeOne(Block* block);
@@ -49,11 +49,11 @@ class BlockReader : public Reader {
   Step TakeBlock(Bytes bytes, Block* block);
   Step TakeParity(Bytes bytes);
   void StartChunk(uint32_t sequence);
-  // nullptr: the block may be here. Otherwise why not.
+  // Returns nullptr if the block is valid at this position, otherwise the reason.
   const char* Place(const BlockHeader& header);
   void NoteMissing(const char* what);
   Step SkipDamage();
-  // What is here is invalid: it is repaired and read again, or skipped.
+  // Handles invalid bytes: repairs them and reads again, or skips them.
   Step Damaged(const std::string& why);
   Step Skip(std::string why);
   bool Repair(const std::string& why);
@@ -63,9 +63,9 @@ class BlockReader : public Reader {
   void NoteDeferred();
   void NoteRepairsBefore(uint64_t offset);
   Step Unfinished(const char* why);
-  // Bytes at the end that the next call reads again.
+  // Ends with bytes that the next call reads again.
   Step EndWith(SkippedRange tail);
-  // Fewer than requested at the end of the source, or if it cannot be read.
+  // Returns fewer bytes than requested at the end of the source, or if it cannot be read.
   Bytes Peek(uint64_t offset, size_t size, ByteBuffer* buffer);
   bool HasByteAt(uint64_t offset);
 
@@ -77,17 +77,17 @@ class BlockReader : public Reader {
   ByteBuffer fixed_, payload_;
   uint64_t position_;
   bool in_chunk_ = false;
-  bool has_header_again_ = false;  // of the current chunk, after some of its blocks
-  std::optional<uint32_t> chunk_;  // the last one begun
+  bool has_header_again_ = false;  // the chunk's header occurred again after some of its blocks
+  std::optional<uint32_t> chunk_;  // the latest chunk
   uint32_t next_block_ = 0;
-  std::optional<SkippedRange> damage_;  // being skipped: its end is not found yet
-  uint64_t torn_at_ = 0;                // the unfinished block after which scan_ looks for another
+  std::optional<SkippedRange> damage_;  // a damaged range whose end is not found yet
+  uint64_t torn_at_ = 0;                // the unfinished block after which scan_ searches for another one
   std::vector<SkippedRange> skipped_;
-  std::vector<SkippedRange> repairs_;  // not in skipped_ yet: they are at later offsets
-  bool has_tail_ = false;              // skipped_.back() is from EndWith
+  std::vector<SkippedRange> repairs_;  // repaired ranges at later offsets, which are not in skipped_ yet
+  bool has_tail_ = false;              // skipped_.back() was added by EndWith
   bool joins_ = false;
   RowIntervalJoiner joiner_;
-  std::vector<SkippedRange> deferred_;  // behind what joiner_ has
+  std::vector<SkippedRange> deferred_;  // ranges after the blocks that joiner_ holds
 };
 
 std::optional<Block> BlockReader::Next() {
@@ -139,7 +139,7 @@ BlockReader::Step BlockReader::TakeChunkHeader(Bytes bytes) {
   const auto header = DecodeChunkHeader(bytes.first(kChunkHeaderBytes));
   if (!header) return Damaged("chunk header hash differs");
   if (header->recording != header_.recording_id) return Damaged("chunk of another recording");
-  // A second header of the chunk: its blocks continue, or begin again.
+  // The header occurs a second time: the chunk continues, or begins again.
   const bool is_again = in_chunk_ && header->sequence == chunk_;
   if (!is_again && joiner_.open() != nullptr) return Step::kOpen;
   position_ += kChunkHeaderBytes;
@@ -171,13 +171,13 @@ const char* BlockReader::Place(const BlockHeader& header) {
   return nullptr;
 }
 
-// Says nothing if damaged bytes explain it.
+// Adds nothing if damaged bytes explain the missing part.
 void BlockReader::NoteMissing(const char* what) {
   if (!skipped_.empty() && skipped_.back().end == position_ && !skipped_.back().repaired) return;
   Note({position_, position_, what});
 }
 
-// The file may end within it, and continue later.
+// The file may end within the record, and continue later.
 BlockReader::Step BlockReader::TakeParity(Bytes bytes) {
   if (bytes.size() < kParityHeadBytes) return Unfinished("truncated parity record");
   const auto shape = DecodeParityHead(bytes);
@@ -239,7 +239,7 @@ void BlockReader::NoteRepaired(const ByteRange& range, const std::string& why) {
   repairs_.push_back({range.begin, range.end, why, /*at_end=*/false, /*repaired=*/true});
 }
 
-// Only once what stands before it has been given out.
+// Adds the range once all blocks before it have been returned.
 void BlockReader::Note(SkippedRange range) {
   if (joiner_.open() == nullptr) return NoteNow(std::move(range));
   deferred_.push_back(std::move(range));
@@ -249,7 +249,7 @@ void BlockReader::NoteDeferred() {
   for (SkippedRange& range : std::exchange(deferred_, {})) NoteNow(std::move(range));
 }
 
-// Keeps the ranges ascending, in whatever order they were found.
+// Keeps the ranges in ascending order.
 void BlockReader::NoteNow(SkippedRange range) {
   NoteRepairsBefore(range.begin);
   if (!skipped_.empty() && skipped_.back().repaired) {
@@ -286,7 +286,8 @@ BlockReader::Step BlockReader::SkipDamage() {
   return Step::kOn;
 }
 
-// The beginning is valid, so more may come. If another chunk or block follows, this one will never be completed.
+// The block begins with valid bytes, so it may still grow. If another chunk or block follows, it will never be
+// complete.
 BlockReader::Step BlockReader::Unfinished(const char* why) {
   if (std::exchange(torn_at_, position_) != position_) scan_.Start(position_ + 1);
   const auto next = scan_.Find();
@@ -319,7 +320,7 @@ struct OwnHeader {
   size_t bytes = 0;
 };
 
-// `*is_damaged`: a copy may have what the header cannot tell.
+// Sets *is_damaged if the header is unreadable and a copy may help.
 Result<OwnHeader> ReadFileHeader(ByteSource* source, bool* is_damaged) {
   *is_damaged = true;
   ByteBuffer bytes(kFilePrefixBytes);

@@ -40,37 +40,37 @@ struct Block {
   std::vector<Window> windows;
   std::vector<Interval> intervals;
   std::vector<Sample> samples;  // ascending in time; the weights are final
-  std::vector<Row> rows;        // of all points of the intervals of allocations, by stack and class
-  std::vector<Row> outside;     // objects outside of TLABs, all of them: class, points and seen
-  // If rows and outside are of several blocks, or in a later one. A reader that joins these gives them out as one
-  // block, and this only if their rows are lost. Then is_last is false if all blocks up to this one are there, so that
-  // the ring may have their rows.
+  std::vector<Row> rows;        // of all points in the intervals of the allocations, by stack and class
+  std::vector<Row> outside;     // every object outside of TLABs: class, points and seen
+  // Set if rows and outside cover several blocks, or are in a later one. A reader that joins row intervals returns them
+  // as one block, and sets this only if their rows are lost. In that case is_last is false if all blocks so far are
+  // present, so the ring may have their rows.
   std::optional<RowInterval> row_interval;
-  std::vector<ProcessState> states;               // in the order of their arrival, which is nearly that of time
+  std::vector<ProcessState> states;               // in order of arrival, which is nearly the order of time
   std::vector<LifecycleEvent> lifecycle_events;   // ascending in time
   std::vector<CheckpointSample> live_checkpoint;  // live at the start of the chunk; in its first block only
-  // The census: rows by class, and of all classes together; cumulative counters.
+  // The census: rows by class, rows of all classes together, and cumulative counters.
   std::vector<CensusRow> census, census_totals;
   CensusCounters census_counters;
-  uint64_t census_page = 0;  // the file has the rows of the ring's census pages up to this one
+  uint64_t census_page = 0;  // rows of the ring's census pages up to this number are in the file
   std::optional<EndMarker> ending;
-  uint64_t skipped_bytes = 0;  // as damaged, when this copy was made; in its last block only
-  uint64_t lost_names = 0;     // entries of the dictionaries so far that were in lost blocks: kLost, or gaps
-  bool starts_names = false;   // the dictionaries have nothing of the blocks before: a chunk has begun, or begins again
+  uint64_t skipped_bytes = 0;                  // damaged bytes skipped when this copy was made; in its last block only
+  uint64_t lost_names = 0;                     // number of dictionary entries that were in lost blocks: kLost, or gaps
+  bool starts_names = false;                   // the dictionaries are new: a chunk begins, or begins again
   const Dictionaries* dictionaries = nullptr;  // valid until the next call of Next
-  uint64_t samples_left_out = 0;               // of the allocations (LeavesOut); of a roll-up all
+  uint64_t samples_left_out = 0;               // samples of allocations left out (LeavesOut); in a roll-up all samples
 };
 
-// Whether a block may come without its samples of allocations, because nobody needs them; it has everything else. Any
-// thread calls it.
+// Whether a block may be returned without its samples of allocations, because its caller does not need them. Any thread
+// may call it.
 using LeavesOut = std::function<bool(const Block&)>;
 
 // Bytes that could not be decoded, or were repaired; empty if data was cut out.
 struct SkippedRange {
   uint64_t begin = 0, end = 0;
   std::string why;        // "block payload hash differs", "truncated block", ...
-  bool at_end = false;    // nothing decodable follows: a torn or unfinished tail, the normal end of a killed recording
-  bool repaired = false;  // from a parity record: nothing is missing
+  bool at_end = false;    // nothing decodable follows: the normal end of a killed recording
+  bool repaired = false;  // restored from a parity record: nothing is missing
 };
 
 class Reader {
@@ -81,21 +81,22 @@ class Reader {
 
   virtual const FileHeader& header() const = 0;
 
-  // Before the first block: the blocks of a row interval come as one, which has its rows. If one of them is missing,
-  // the others come without rows.
+  // Call before the first block: joins the blocks of a row interval into one, with its rows. If one of them is missing,
+  // the others are returned without rows.
   virtual void JoinRowIntervals() = 0;
 
-  // The next complete block; nullopt at the current end. May be called again: a running recording grows.
+  // Returns the next complete block; nullopt at the current end. Call again later to read what a running recording has
+  // appended.
   virtual std::optional<Block> Next() = 0;
 
-  // At the current end, if blocks are joined: what is there of a row interval that is still open, joined; its rows are
-  // in the ring. Null: nothing.
+  // At the current end, if blocks are joined: returns the joined blocks of a row interval that is still open; its rows
+  // are in the ring. Null: none.
   virtual const Block* open() const = 0;
-  // Gives it out. What comes of its interval later has no rows.
+  // Returns open() and removes it. Later blocks of its interval have no rows.
   virtual std::optional<Block> TakeOpen() = 0;
 
   virtual const std::vector<SkippedRange>& skipped() const = 0;
-  // Bytes of the file read so far (offset of the next block).
+  // Number of bytes of the file read so far (offset of the next block).
   virtual uint64_t position() const = 0;
 };
 

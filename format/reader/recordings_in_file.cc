@@ -25,7 +25,7 @@ class Search {
  public:
   explicit Search(ByteSource* source) : source_(source) {}
 
-  // The end of the header of a recording that begins at `at`; nullopt: none does.
+  // Returns the end of the recording header that begins at `at`; nullopt: there is no header.
   std::optional<uint64_t> HeaderEnd(uint64_t at) {
     const auto size = FileHeaderBytes(Peek(at, kFilePrefixBytes));
     if (!size || wasted_ > kMaxWasted + at) return std::nullopt;
@@ -35,8 +35,8 @@ class Search {
     return is_header ? std::optional(at + *size) : std::nullopt;
   }
 
-  // The end of the chunk header, block or parity record of the current recording that begins at `at`.
-  // `begin`: of the recording.
+  // Returns the end of the chunk header, block or parity record at `at`, if it belongs to the current recording.
+  // `begin`: start of the recording.
   std::optional<uint64_t> PartEnd(uint64_t begin, uint64_t at) {
     const Bytes bytes = Peek(at, kBlockHeaderBytes);
     if (const auto chunk = DecodeChunkHeader(bytes)) {
@@ -55,25 +55,25 @@ class Search {
     return at + kBlockHeaderBytes + block->payload_bytes;
   }
 
-  // After the last part of a recording.
+  // Call after the last part of a recording.
   ChunkSpans TakeChunks() { return std::exchange(chunks_, {}).Take(); }
-  // No chunk of this recording is noted any more.
+  // Ignores further chunks of this recording.
   void StopChunks() { chunks_.Stop(); }
 
   bool Repair(uint64_t at) { return source_.RepairBehind(at).has_value(); }
 
   struct Found {
     uint64_t part = 0;                  // where reading continues
-    std::optional<uint64_t> recording;  // where the recording begins to which it belongs; none: the current one
+    std::optional<uint64_t> recording;  // start of the recording to which it belongs; nullopt: the current one
   };
-  // The next part after invalid bytes at `damage`.
+  // Returns the next part after invalid bytes at `damage`.
   std::optional<Found> Behind(uint64_t damage) {
     const bool is_known = recording_.has_value();
     for (auto at = NextMagic(damage + 1); at; at = NextMagic(*at + 1)) {
       if (!is_known && *at > kMaxBeforeChunk) break;
       if (PartEnd(0, *at)) return Found{*at, std::nullopt};
       if (const auto end = HeaderEnd(*at)) return Found{*end, is_known ? at : std::nullopt};
-      // The damage is the header of a recording: its chunks have copies.
+      // The header of a recording is damaged, but its chunks have copies of it.
       if (AdoptChunk(*at)) return Found{*at, damage};
     }
     return std::nullopt;
@@ -120,10 +120,10 @@ class Search {
 
   RepairedSource source_;
   ChunkSpanBuilder chunks_;
-  std::optional<RecordingId> recording_;  // the current one, once it is known
-  uint64_t wasted_ = 0;                   // bytes read for headers that are none
+  std::optional<RecordingId> recording_;  // the current one, once its id is known
+  uint64_t wasted_ = 0;                   // bytes read for headers that were not valid
   ByteBuffer buffer_;
-  ByteBuffer piece_;  // that NextMagic searches
+  ByteBuffer piece_;  // buffer of NextMagic
   uint64_t piece_at_ = 0;
 };
 

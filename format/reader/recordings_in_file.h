@@ -1,8 +1,8 @@
-// Where the recordings of a file begin, one or several that were merged, and their chunks.
+// Finds the recordings in a file, one or several that were merged, and their chunks.
 //
 // Cost:     reads the header of each block; after damage, every byte up to the next header.
-// Failure:  none: bytes that cannot be read end the search. The first recording is assumed to be at 0, whatever is
-//           there. One whose header is damaged begins with the damage.
+// Failure:  none: bytes that cannot be read end the search. The first recording is assumed to begin at 0. A recording
+//           whose header is damaged begins with the damage.
 // Format:   docs/format/recording.md#several-recordings
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace heaprec::format {
 
-inline constexpr size_t kMaxRecordings = 10'000;  // of a file: each takes memory as soon as it is opened
+inline constexpr size_t kMaxRecordings = 10'000;  // per file: each takes memory as soon as the file is opened
 
 struct RecordingSpan {
   uint64_t begin = 0;
   ChunkSpans chunks;  // offsets from `begin`
 };
 
-// Stops after kMaxRecordings + 1: there are too many.
+// Stops at kMaxRecordings + 1, which means that there are too many.
 std::vector<RecordingSpan> RecordingsIn(ByteSource* source);
 
 }  // namespace heaprec::format

@@ -10,9 +10,9 @@ namespace heaprec::format {
 namespace {
 
 constexpr size_t kStride = 64 << 10;
-constexpr uint64_t kMaxSearched = kMaxParityRegionBytes + (1 << 20);  // no record further on covers the damage
+constexpr uint64_t kMaxSearched = kMaxParityRegionBytes + (1 << 20);  // records further away do not cover the damage
 
-// The XOR of the codeword's columns: 0 if it is as it was written.
+// Returns the XOR of each column of the codeword: 0 where it is undamaged.
 std::array<std::byte, kMaxParityWidth> SyndromeOf(Bytes codeword, size_t width) {
   std::array<std::byte, kMaxParityWidth> syndrome{};
   for (size_t i = 0; i < codeword.size(); ++i) syndrome[i % width] ^= codeword[i];
@@ -32,7 +32,7 @@ class Repair {
  public:
   Repair(ByteBuffer codeword, const ParityTail& tail) : bytes_(std::move(codeword)), tail_(tail) {}
 
-  // Returns the bytes that were wrong.
+  // Returns the repaired range.
   std::optional<ByteRange> Run() {
     if (!FindBadPieces()) return std::nullopt;
     syndrome_ = SyndromeOf(bytes_, width());
@@ -61,7 +61,7 @@ class Repair {
     }
     return true;
   }
-  // False: no piece is bad, or too many are.
+  // Returns false if no piece is bad, or too many are.
   bool FindBadPieces() {
     bool any = false;
     for (size_t piece = 0; piece < tail_.shape.checksums(); ++piece) {
@@ -82,7 +82,7 @@ class Repair {
   ByteBuffer bytes_;
   const ParityTail& tail_;
   std::array<std::byte, kMaxParityWidth> syndrome_{};
-  size_t first_ = 0, last_ = 0;  // bad pieces
+  size_t first_ = 0, last_ = 0;  // first and last bad piece
 };
 
 }  // namespace
@@ -119,7 +119,7 @@ std::optional<RepairedSource::Found> RepairedSource::TailAt(uint64_t offset) {
   return Found{offset, std::move(*tail)};
 }
 
-// Searches nothing twice; in a growing file it searches what is new.
+// Searches no byte twice; in a growing file it searches the new bytes only.
 const std::optional<RepairedSource::Found>& RepairedSource::FindTail(uint64_t offset) {
   if (found_ && found_->at >= offset) return found_;
   found_.reset();

@@ -1,10 +1,10 @@
-// The bytes of a recording as they were before they were damaged, where parity records can restore them.
+// Repairs damaged bytes of a recording from its parity records.
 //
-// Reads no parity record until a reader has found damage and says where.
+// Reads parity records only after a reader has found damage and passes its offset.
 //
 // Memory:   the current region, and the repaired bytes.
 // Threads:  one.
-// Failure:  as `within`. Bytes that cannot be repaired are returned as they are.
+// Failure:  as `within`. Bytes that cannot be repaired are returned unchanged.
 // Format:   docs/format/recording.md#parity
 #pragma once
 
@@ -31,11 +31,11 @@ class RepairedSource final : public ByteSource {
   Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
   const std::string& name() const override { return within_.name(); }
 
-  // Repairs the region of the first record whose tail is at or after `offset`. Returns the bytes that were wrong,
-  // which need not be at `offset`. nullopt: none were, too many were, or the same was requested before. Offsets must
-  // not decrease from call to call.
+  // Repairs the region of the first record whose tail is at or after `offset`. Returns the repaired range, which need
+  // not contain `offset`. Returns nullopt if no bytes or too many were damaged, or if the same was requested before.
+  // Offsets must not decrease from call to call.
   std::optional<ByteRange> RepairBehind(uint64_t offset);
-  // Rebuilds the tail of a record whose head is intact, if the bytes that it covers are.
+  // Rebuilds the tail of a record whose head is intact, provided that the covered bytes are intact.
   std::optional<ByteRange> RebuildTail(uint64_t record, const ParityShape& shape);
 
  private:
@@ -52,8 +52,8 @@ class RepairedSource final : public ByteSource {
   std::map<uint64_t, ByteBuffer> patches_;
   size_t longest_patch_ = 0;
   std::optional<Found> found_;  // the first tail at or after the last searched offset
-  uint64_t searched_to_ = 0;    // no tail from the last searched offset up to here
-  uint64_t tried_to_ = 0;       // tails before this were used, or are useless
+  uint64_t searched_to_ = 0;    // there is no tail between the last searched offset and this one
+  uint64_t tried_to_ = 0;       // tails before this have been used or rejected
 };
 
 }  // namespace heaprec::format

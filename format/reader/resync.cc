@@ -40,7 +40,7 @@ std::optional<uint64_t> Resync::Find() {
     zeros_ = zeros == bytes.size() ? zeros_ + zeros : zeros;
     end_ = next_ + bytes.size();
     const bool at_end = bytes.size() < buffer.size();
-    // At the current end a header may be half written: it is read again when more has come.
+    // At the current end a header may be incomplete: it is read again when the file has grown.
     const size_t complete = at_end ? bytes.size() - std::min(bytes.size(), kBlockHeaderBytes - 1) : kStride;
     const size_t looked_at = at_end ? bytes.size() : kStride;
     for (size_t i = 0; i < looked_at; ++i) {

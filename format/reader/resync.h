@@ -18,12 +18,12 @@ class Resync {
   Resync(ByteSource* source, const RecordingId& recording) : source_(source), recording_(recording) {}
 
   void Start(uint64_t offset);
-  // The offset of the next such header of this recording; nullopt: none in the bytes so far.
+  // Returns the offset of the next such header of this recording; nullopt: none in the bytes so far.
   std::optional<uint64_t> Find();
 
-  // The end of what was scanned last.
+  // End of the scanned bytes.
   uint64_t end() const { return end_; }
-  // Whether everything that was scanned ended with zeros: bytes that a file system allocated but never received.
+  // Whether the scanned bytes end with zeros: allocated by the file system, but never written.
   bool ends_with_zeros() const { return zeros_ >= kZeroTail; }
 
  private:
@@ -32,7 +32,7 @@ class Resync {
 
   ByteSource* source_;
   RecordingId recording_;
-  uint64_t next_ = 0;  // candidates before this were checked
+  uint64_t next_ = 0;  // candidates before this have been checked
   uint64_t end_ = 0;
   uint64_t zeros_ = 0;
 };

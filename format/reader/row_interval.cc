@@ -12,7 +12,7 @@ void Append(std::vector<Entry>&& from, std::vector<Entry>* into) {
   into->insert(into->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// `next`: the block just behind it.
+// `next`: the block directly after it.
 void Join(Block next, Block* into) {
   into->sequence = next.sequence;
   into->end_ns = next.end_ns;
@@ -37,7 +37,7 @@ void Join(Block next, Block* into) {
   into->dictionaries = next.dictionaries;
 }
 
-// Bounds what is held of an interval, whatever the bytes say.
+// Limits the memory for an interval, even if the file is invalid.
 bool FitsBehind(const Block& block, const Block& open) {
   const auto entries = [](const Block& of) {
     return of.windows.size() + of.intervals.size() + of.samples.size() + of.states.size() + of.lifecycle_events.size() +
@@ -46,14 +46,14 @@ bool FitsBehind(const Block& block, const Block& open) {
   return entries(open) + entries(block) <= kMaxBlockRows;
 }
 
-// Of an interval that misses blocks.
+// For a block of an interval of which blocks are missing.
 Block WithoutRows(Block block) {
   block.rows.clear();
   block.outside.clear();
   return block;
 }
 
-// Where it has none, they are lost.
+// If an interval has no rows, they are lost.
 void SettleRows(Block* block) {
   if (!block->rows.empty() || !block->outside.empty()) block->row_interval.reset();
 }

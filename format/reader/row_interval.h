@@ -1,4 +1,4 @@
-// The blocks of a row interval as one, so that its rows are of the same points as its intervals and samples.
+// Joins the blocks of a row interval, so that its rows cover the same points as its intervals and samples.
 //
 // Format:   docs/format/recording.md#row-intervals
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace heaprec::format {
 
-// Both ascending in time.
+// Both are ascending in time.
 template <typename Timed>
 void MergeByTime(std::vector<Timed>&& from, std::vector<Timed>* into) {
   const auto before = static_cast<std::ptrdiff_t>(into->size());
@@ -25,14 +25,14 @@ void MergeByTime(std::vector<Timed>&& from, std::vector<Timed>* into) {
                      [](const Timed& a, const Timed& b) { return a.time_ns < b.time_ns; });
 }
 
-// Blocks of one chunk go in, in their order; out come blocks whose rows are their own.
+// Takes the blocks of one chunk in order; returns blocks whose rows are their own.
 class RowIntervalJoiner {
  public:
-  // The block to give out now, if there is one. It may be followed by another: Next.
+  // Returns the next complete block, if any. A second one may follow: see Next.
   std::optional<Block> Add(Block block);
-  // What Add could not give out yet, because one came before it.
+  // Returns a block that Add had to hold back, because it returned an earlier one.
   std::optional<Block> Next() { return std::exchange(next_, std::nullopt); }
-  // What is there of an interval that is still open. Null: nothing.
+  // The joined blocks of an interval that is still open; null: none.
   const Block* open() const { return open_ ? &*open_ : nullptr; }
   std::optional<Block> TakeOpen();
 

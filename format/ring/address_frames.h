@@ -1,5 +1,5 @@
-// A native frame in the ring by its return address, which the drain names. A stack has nothing else then, and each
-// sample brings it along.
+// A native frame in the ring by its return address; the drain names it. A stack of such frames has no other record, so
+// each sample contains it.
 //
 // Format:   docs/format/ring.md
 #pragma once

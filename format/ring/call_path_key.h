@@ -1,6 +1,6 @@
-// A sample's call path as one word. The second stage sorts by it, so that a site keeps its share.
+// A sample's call path as one word. The second stage sorts by it, so that each site keeps its share of samples.
 //
-// Context:  alloc. Touches no memory but the frames.
+// Context:  alloc. Reads only the frames.
 // Format:   docs/format/ring.md (SampleRecord.call_path)
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace heaprec::format {
 
-// Four 16-bit hashes of the nearest methods, the leaf's in the top bits, so that stacks that begin alike are
-// neighbours. The hashes are bits of the methods' keys; bcis do not count. A gap frame's is 0.
+// Four 16-bit hashes of the nearest methods, the leaf's in the top bits, so that stacks with the same innermost frames
+// are neighbours. The hashes are bits of the methods' keys; bcis are ignored. The hash of a gap frame is 0.
 inline uint64_t CallPathKey(std::span<const RingFrame> leaf_first) {
   constexpr size_t kMethods = 4;
   constexpr int kBits = 16;

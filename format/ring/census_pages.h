@@ -1,15 +1,16 @@
-// What the walks of a census found, in the shared ring: sums by second, thread and class.
+// Results of census walks in the shared ring: sums by second, thread and class.
 //
 // Two pages take turns. Threads add to the active one. The drain makes the other one active, waits until no thread uses
 // the first, writes its rows to the file, and then clears it. Pages are numbered, and a block says up to which page the
 // file has the rows, so after a kill a reader takes the rest from the ring.
 //
-// A page is never full. When few rows are free, a row is for all threads; when none is, for all classes, too.
+// A page is never full. When few rows are free, new rows combine all threads; when none is free, the last row combines
+// all classes, too.
 //
-// who writes what              thread                          drain
+// field                        thread                          drain
 //   RingCensusPages.active     acquire                         store
 //   RingCensusPage.users       + 1, then active again, - 1     waits for 0
-//   rows, names                between these                   when users is 0
+//   rows, names                  between these                   when users is 0
 //
 // Context:  CensusRowsOf: drain, and a salvager (it allocates).
 // Format:   docs/format/ring.md#census
@@ -48,7 +49,7 @@ struct RingCensusPage {
   std::atomic<uint64_t> number;  // from 1
   std::atomic<uint32_t> users, rows_used, names_used;
   uint32_t reserved;
-  // Behind the rows that are found by their tags, one for what has no other row, and its total.
+  // After the rows found by tag: one row for everything without a row, and its total.
   std::array<RingCensusRow, kCensusRows + 2> rows;
   std::array<std::byte, kCensusNameBytes> names;  // records of classes and threads, as in lanes (ring_records.h)
 };
@@ -61,14 +62,14 @@ struct RingCensusPages {
   const RingCensusPage& Page(uint64_t number) const { return pages[number % 2]; }
 };
 
-// Keys are 0 if they are not known.
+// A key of 0 is unknown.
 struct KeyedCensusRow {
   uint64_t thread_key = 0, class_key = 0;
   bool is_total = false;
   CensusRow row;  // without names
 };
 
-// In order of time. Rows that cannot be true are left out: the ring of a process that died may hold anything.
+// Returns rows in order of time. Skips invalid rows: the ring of a dead process may contain anything.
 std::vector<KeyedCensusRow> CensusRowsOf(const RingCensusPage& page);
 
 }  // namespace heaprec::format

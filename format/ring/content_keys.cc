@@ -34,7 +34,7 @@ class Hasher {
 uint64_t ClassKey(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
 
 uint64_t MethodKey(std::string_view class_name, std::string_view name, std::string_view descriptor) {
-  // In one piece is faster, and nearly all are this short.
+  // Nearly all methods are this short, and hashing one contiguous text is faster.
   std::array<char, kShortMethod> text;
   if (class_name.size() + name.size() + descriptor.size() + 2 > text.size()) {
     return Hasher().Add(class_name).AddInteger('\0').Add(name).AddInteger('\0').Add(descriptor).Digest();

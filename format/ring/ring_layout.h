@@ -1,12 +1,12 @@
 // The shared ring: bytes that the agent publishes and that a reader salvages after a kill.
 //
 // One page of RingHeader, then lane_count lanes of LaneHeader + lane_bytes, then RingModules if the ring has modules,
-// then the sums of a census (census_pages.h) if there is one, then the rows of an open row interval (row_pages.h) if
+// then the counts of a census (census_pages.h) if there is one, then the rows of an open row interval (row_pages.h) if
 // allocations are recorded. Little endian; atomics are lock-free and address-free. A
 // lane is a byte ring of records with ONE writer at a time (lease) and one consumer (the drain). Positions are
 // monotonic byte counts; the byte of position p is at p % lane_bytes. Records: ring_records.h.
 //
-// who writes what            writer thread   drain          salvager (process dead, or beside it read-only)
+// field                      writer thread   drain          salvager (process dead, or running: read-only)
 //   LaneHeader.lease         CAS 0 -> 1, 0   -              -
 //   LaneHeader.head          release         acquire        acquire
 //   LaneHeader.tail          acquire         release        acquire
@@ -24,7 +24,7 @@
 
 namespace heaprec::format {
 
-inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" read as little endian
+inline constexpr uint64_t kRingMagic = 0x474e495243455248;  // "HRECRING" in little endian
 inline constexpr uint32_t kRingVersion = 1;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kLaneHeaderBytes = 128;
@@ -62,7 +62,8 @@ struct RingCensus {
   std::atomic<uint64_t> counters[kCensusCounts];
 };
 
-// Calls that mapped memory: counted by the hooks, and taken in by the drain. A kill loses the difference.
+// Calls that mapped memory: counted by the hooks, added to the stream's counters by the drain. A kill loses the
+// difference.
 struct RingMappingCalls {
   std::atomic<uint64_t> noted, noted_bytes, taken, taken_bytes;
 };
@@ -70,7 +71,7 @@ struct RingMappingCalls {
 // A library of the process; readers name the addresses of native points with it.
 struct RingModule {
   uint64_t begin, end, bias;  // bias: address minus address in the file
-  char build_id[48];          // hexadecimal; this and the path end with a zero
+  char build_id[48];          // hexadecimal; terminated by a zero, like the path
   char path[440];
 };
 static_assert(sizeof(RingModule) == 512);
@@ -108,19 +109,19 @@ struct RingHeader {
   RingStream native;
   RingStream mapped;
   RingMappingCalls mapping_calls;
-  uint64_t modules_at;  // where in the ring RingModules are; 0: there are none
+  uint64_t modules_at;  // offset of RingModules in the ring; 0: there are none
   RingStackChunks stack_chunks;
-  // Stored by the drain: since when (CLOCK_MONOTONIC) the file cannot be written, 0 if it can; and the errno.
+  // Stored by the drain: the time (CLOCK_MONOTONIC) since which the file cannot be written, 0 if it can; and the errno.
   std::atomic<uint64_t> unwritten_since_ns;
   std::atomic<uint32_t> write_errno;
   std::atomic<uint32_t> unseen_allocators;  // StreamCounters::unseen_allocators of native memory
-  uint64_t census_at;                       // where in the ring RingCensusPages are; 0: there is no census
-  uint64_t rows_at;                         // where in the ring RingRowPages are; 0: there are none
+  uint64_t census_at;                       // offset of RingCensusPages in the ring; 0: there is no census
+  uint64_t rows_at;                         // offset of RingRowPages in the ring; 0: there are none
   uint8_t reserved[kRecordingPathAt - 1032];
   // Absolute path of the current file, zero-terminated; empty: unknown. Its first byte is stored last.
   char recording_path[kRingHeaderBytes - kRecordingPathAt];
 
-  // Null for the allocations, whose fields are the header's own.
+  // Null for the allocations, whose fields are in the header itself.
   const RingStream* OtherStream(Stream stream) const {
     const std::array<const RingStream*, kStreams> all{nullptr, &exceptions, &native, &mapped};
     return all[static_cast<size_t>(stream)];
@@ -154,7 +155,7 @@ static_assert(std::atomic<double>::is_always_lock_free && sizeof(std::atomic<dou
 
 struct LaneHeader {
   std::atomic<uint64_t> head;   // bytes published
-  std::atomic<uint64_t> tail;   // bytes no longer needed: in the file
+  std::atomic<uint64_t> tail;   // bytes that are in the file and no longer needed
   std::atomic<uint32_t> lease;  // 0 free, 1 leased
   uint32_t reserved;
 };

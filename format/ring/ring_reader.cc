@@ -13,10 +13,11 @@ namespace {
 
 Error RingError(const char* what) { return Error{std::string("ring: ") + what}; }
 
-// One record of a lane; everything is checked against its own size.
+// One record of a lane; all of it is checked against the record's size.
 class Record {
  public:
-  // `bytes`: from the record's first byte to the end of what may belong to it. nullopt: it is not a record.
+  // `bytes`: from the record's first byte to the end of the bytes that may belong to it. Returns nullopt if it is not a
+  // record.
   static std::optional<Record> At(std::span<const std::byte> bytes) {
     RecordHeader header;
     if (bytes.size() < sizeof(header)) return std::nullopt;
@@ -29,7 +30,7 @@ class Record {
   RecordType type() const { return header_.type; }
   uint32_t bytes() const { return header_.bytes; }
 
-  // Passes it to the visitor; false if its content is invalid.
+  // Passes the record to the visitor. Returns false if its content is invalid.
   bool Visit(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
     switch (header_.type) {
       case RecordType::kPad:
@@ -62,7 +63,8 @@ class Record {
  private:
   Record(RecordHeader header, std::span<const std::byte> bytes) : header_(header), bytes_(bytes) {}
 
-  // Copies the fixed part; false if it and the `variable(fixed)` bytes after it are not exactly this record.
+  // Copies the fixed part. Returns false unless the record consists of exactly this part and the `variable(fixed)`
+  // bytes after it.
   template <typename T, typename VariableBytes>
   bool Fixed(T* fixed, const VariableBytes& variable) const {
     if (bytes_.size() < sizeof(T)) return false;

@@ -1,6 +1,6 @@
 // Decodes the records in lanes of a shared ring, for the drain (live) and the salvager (after a kill).
 //
-// Context:  drain. Only reads memory; the caller keeps the positions.
+// Context:  drain. Only reads memory; the caller stores the positions.
 // Failure:  an invalid record (size, type, order) ends the scan of its lane with an Error that names lane
 //           and position.
 // Format:   docs/format/ring.md
@@ -21,11 +21,11 @@ namespace heaprec::format {
 
 struct RecordVisitor;
 
-// A view of a mapped ring; does not own it. Sizes are copied, so a header that changes later cannot cause
-// reads outside.
+// A view of a mapped ring; does not own it. It has copies of the sizes, so later changes of the header cannot cause
+// reads outside the ring.
 class RingView {
  public:
-  // Checks magic, version and sizes against `bytes`; any input is safe.
+  // Checks magic, version and sizes; safe for any bytes.
   static Result<RingView> Of(std::span<const std::byte> bytes);
 
   const RingHeader& header() const { return *header_; }
@@ -35,7 +35,7 @@ class RingView {
   // Empty if the ring has no modules, or its process died while it wrote them.
   std::span<const RingModule> modules() const;
   const RingCensusPages* census() const { return census_; }  // null: there is none
-  const RingRowPages* rows() const { return rows_; }         // likewise
+  const RingRowPages* rows() const { return rows_; }         // null: there are none
 
  private:
   friend Result<uint64_t> WalkLane(const RingView&, uint32_t, uint64_t, uint64_t, RecordVisitor&);
@@ -70,11 +70,11 @@ struct RecordVisitor {
 };
 
 // Walks one lane from `position` to `head` (a value of LaneHeader::head read with acquire).
-// Returns the position reached (== head unless an error is returned).
+// Returns the reached position, which is `head` unless there is an error.
 Result<uint64_t> WalkLane(const RingView& ring, uint32_t lane, uint64_t position, uint64_t head,
                           RecordVisitor& visitor);
 
-// Passes the names of a census page to OnClass and OnThread, up to the first that is not whole.
+// Passes the names of a census page to OnClass and OnThread, up to the first incomplete one.
 void VisitNames(const RingCensusPage& page, RecordVisitor& visitor);
 
 // The names of a sample, as indices into the dictionaries of its chunk or block.
@@ -82,9 +82,10 @@ struct SampleNames {
   Index class_id = kNone, thread = kNone, stack = kNone;
 };
 
-// Convert records to a recording's values; `start_monotonic_ns`: of the recording. Drain and salvager both call these.
+// Convert records to values of a recording; drain and salvager both use these. `start_monotonic_ns`: start of the
+// recording.
 uint64_t SinceStart(uint64_t monotonic_ns, uint64_t start_monotonic_ns);
-// In whole ticks, so that a salvager that counts the file's samples gets the same number as the drain.
+// Rounded to ticks, so that a salvager that counts the samples of the file gets the same number as the drain.
 uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_t not_before_ns);
 Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight);
 Window WindowOf(const WindowRecord& record, uint64_t start_monotonic_ns);

@@ -37,7 +37,7 @@ inline constexpr uint32_t kRecordAlign = 8;
 struct RecordHeader {
   uint32_t bytes;
   RecordType type;
-  uint16_t is_taken;  // kNativePoint: 1 once its sample has been committed; of other types 0
+  uint16_t is_taken;  // kNativePoint: 1 once its sample has been committed; 0 for other types
 };
 static_assert(sizeof(RecordHeader) == 8);
 
@@ -110,38 +110,41 @@ struct SampleRecord {
   uint64_t id;
   uint64_t thread_key, class_key;
   StackKey stack_key;  // {0, 0}: none
-  // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 for a missing one.
-  // Equal for equal methods while the process lives; it only defines which samples are neighbours.
+  // Four 16-bit hashes of the methods nearest to the allocation, the nearest in the top bits; 0 for a missing method.
+  // Equal methods have equal hashes while the process lives. The word only defines which samples are neighbours.
   uint64_t call_path;
   uint64_t size, tlab_size;
   double weight;        // after stage 1, in the unit of the stream
-  double point_weight;  // of an allocation: the same among all points, whole or light
+  double point_weight;  // of an allocation: the weight among all points, including light ones
   uint32_t window;
-  uint16_t kind;            // Kind
-  uint16_t tracking_index;  // from 1: where the object is tracked (FileHeader::max_tracked_objects); 0: it is not
+  uint16_t kind;  // Kind
+  // from 1: index of the entry that tracks the object (FileHeader::max_tracked_objects); 0: not tracked
+  uint16_t tracking_index;
 };
 static_assert(sizeof(SampleRecord) == 104);
 
 // A light point: an allocation that is only counted. docs/sampler.md#light-points
-// Of type kOutside: `weight` objects of the class outside of TLABs, of `size` bytes together, since the one before.
+// If the type is kOutside: `weight` objects of the class outside of TLABs, with `size` bytes together, since the
+// previous record.
 struct PointRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
   uint64_t class_key;
-  StackKey stack_key;  // of its path (format::PathOf); {0, 0}: none
+  StackKey stack_key;  // path of the allocation (format::PathOf); {0, 0}: none
   uint64_t size;       // > 0
-  double weight;       // bytes that it represents among all points
+  double weight;       // bytes that the point represents among all points
 };
 static_assert(sizeof(PointRecord) == 56);
 
 inline constexpr size_t kThreadNameBytes = 16;
 
-// A sample point of native memory, as its thread records it. The drain resolves the names and commits the sample.
-// uint64_t pcs[native_frames] follow (return addresses), then RingFrame frames[java_frames]; both innermost first.
+// A sample point of native memory as recorded by the allocating thread. The drain resolves the names and commits the
+// sample. uint64_t pcs[native_frames] follow (return addresses), then RingFrame frames[java_frames]; both innermost
+// first.
 struct NativePointRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
-  uint64_t id;  // of its sample
+  uint64_t id;  // id of its sample
   uint64_t size;
   double weight;
   uint32_t window;
@@ -151,7 +154,7 @@ struct NativePointRecord {
   uint16_t native_frames, java_frames;
   uint32_t is_cut;  // 1: Java frames nearer to the root are missing
   uint32_t reserved;
-  char thread_name[kThreadNameBytes];  // padded with zeros
+  char thread_name[kThreadNameBytes];  // zero-padded
 };
 static_assert(sizeof(NativePointRecord) == 80);
 inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "memalign", "strdup", "new"};
@@ -169,7 +172,7 @@ struct StateRecord {
   uint32_t old_collections;  // plus 1; 0: unknown
   uint32_t threads;
   uint32_t kind;               // ProcessStateKind
-  char cause[kMaxCauseBytes];  // padded with zeros
+  char cause[kMaxCauseBytes];  // zero-padded
 };
 static_assert(sizeof(StateRecord) == 128);
 
@@ -177,7 +180,7 @@ static_assert(sizeof(StateRecord) == 128);
 struct DeathRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
-  uint64_t sample;       // its id
+  uint64_t sample;       // id of the sample
   uint64_t collections;  // for a mapping: its remaining bytes
 };
 static_assert(sizeof(DeathRecord) == 32);

@@ -19,7 +19,7 @@ bool IsPossible(const Row& row, size_t classes, size_t stacks) {
 
 std::pair<Index, Index> PlaceOf(const Row& row) { return {row.stack + 1, row.class_id + 1}; }
 
-// In the order of a block.
+// Returns the rows in the order of a block.
 std::vector<Row> RowsOf(std::span<const Row> entries, size_t classes, size_t stacks) {
   std::vector<Row> rows;
   std::ranges::copy_if(entries, std::back_inserter(rows),
@@ -34,7 +34,7 @@ std::vector<Row> RowsOf(std::span<const Row> entries, size_t classes, size_t sta
 
 void FillRowPage(uint64_t block, std::span<const Row> rows, std::span<const Row> outside, RingRowPage* page) {
   page->block.store(0, std::memory_order_relaxed);
-  // A salvager that sees anything of what follows sees that the page is not valid.
+  // A salvager that sees any later write also sees that the page is invalid.
   std::atomic_thread_fence(std::memory_order_release);
   page->rows = static_cast<uint32_t>(rows.size());
   page->outside = static_cast<uint32_t>(outside.size());

@@ -31,7 +31,7 @@ struct ChunkWriter::State {
 
   ChunkHeader header;
   BlockPacker packer;
-  const ByteBuffer fields;  // of the file's header
+  const ByteBuffer fields;  // header fields of the file
   bool started = false;
   DictionaryEncoder dictionaries;
   PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
@@ -39,7 +39,7 @@ struct ChunkWriter::State {
   RowTable rows, outside;
   uint64_t rows_left = UINT64_MAX;
   uint32_t next_block = 0;
-  std::optional<uint32_t> open_since;  // the first block of the row interval, if it has one already
+  std::optional<uint32_t> open_since;  // first block of the open row interval, if it has one
   RollUp roll_up;
   std::vector<ProcessState> states;
   std::vector<LifecycleEvent> lifecycle_events;
@@ -201,7 +201,7 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   raw_bytes += raw.size();
   ByteBuffer file;
   if (!std::exchange(started, true)) AppendTo(&file, header);
-  // The last chunk is read block by block: a ring may go on where it ends.
+  // The last chunk has no roll-up: it is read block by block, because a ring may continue it.
   const bool is_summed_up = last && ending == nullptr && !roll_up.empty();
   span.flags =
       (last && !is_summed_up ? BlockHeader::kLastOfChunk : 0) | (ending != nullptr ? BlockHeader::kHasEndMarker : 0);

@@ -31,7 +31,7 @@ class ChunkWriter {
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-  // Each returns the index of the entry, new or existing; a new definition goes into the next block.
+  // Returns the index of the entry, new or existing. A new definition is written into the next block.
   Index InternClass(std::string_view name);
   Index InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor);
   Index InternMethod(const Method& method);
@@ -40,17 +40,17 @@ class ChunkWriter {
   // As InternStack; for rows.
   Index InternPath(std::span<const StackFrame> leaf_first, bool truncated);
 
-  // Rows of the next block. Indices must come from this chunk. Samples may be in any order of time.
+  // Adds to the next block. Indices must come from this chunk. Samples may be added in any order of time.
   void Add(const Sample& sample);
   void Add(const Window& window);
   void Add(const Interval& interval);
   void Add(const Row& row);  // adds to the row of the same class and path
   void AddPoint(Index class_id, Index path, uint64_t size, double weight);
-  // Objects outside of TLABs that were counted.
+  // Adds objects outside of TLABs, which were counted.
   void AddOutside(Index class_id, uint64_t objects, uint64_t bytes);
-  // Of the points of the next block, rows are lost.
+  // Notes that rows of some points of the next block are lost.
   void LoseRows();
-  // From the first row interval on that has more rows than are left, none has any.
+  // Omits all rows from the first row interval on that needs more than the `left` remaining ones.
   void LimitRows(uint64_t left);
   uint64_t rows_left() const;
   void Add(const ProcessState& state);
@@ -58,11 +58,11 @@ class ChunkWriter {
   void Add(const CheckpointSample& checkpoint_sample);  // for the chunk's first block only
   void AddCensus(const CensusRow& row);
   void AddCensusTotal(const CensusRow& row);
-  // For the blocks from now on. `page`: number of the last census page of the ring whose rows are in blocks up to the
+  // Applies to all later blocks. `page`: number of the last census page of the ring whose rows are in blocks up to the
   // next one.
   void SetCensus(const CensusCounters& counters, uint64_t page);
 
-  // For the blocks from now on: bytes that were skipped as damaged when this copy was made.
+  // Applies to all later blocks: bytes that were skipped as damaged when this copy was made.
   void SetSkippedBytes(uint64_t bytes);
 
   bool has_pending() const;
@@ -80,24 +80,24 @@ class ChunkWriter {
   // Heap bytes of the chunk's names.
   uint64_t name_bytes() const;
   const ChunkNames& names() const;
-  // Moves out what has been interned, with the indices that were returned. The chunk is not usable afterwards.
+  // Moves out the interned names; indices stay valid. The chunk is not usable afterwards.
   ChunkNames TakeNames();
 
-  // Whether rows (Row) go into the next block, or wait for a later one of the chunk: the row interval goes on.
+  // Whether rows (Row) go into the next block, or wait for a later one because the row interval continues.
   enum class RowsAre : uint8_t { kDue, kOpen };
 
-  // Returns everything pending as one block, which can be decoded once all its bytes are in the file.
-  // `lane_positions`: for each lane of the ring, all records before this position are accounted for in blocks up to
-  // this one, or in its open rows.
+  // Returns everything pending as one block. It can be decoded once all its bytes are in the file. `lane_positions`:
+  // per lane, the position before which all records are accounted for in the blocks up to this one, or in its open
+  // rows.
   Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                            uint64_t now_ns, RowsAre rows = RowsAre::kDue);
 
-  // As Flush, and ends the chunk. `ending` (may be null) ends the recording as well; without it the roll-up follows.
+  // As Flush, and ends the chunk. `ending` (may be null) also ends the recording; without it the chunk gets a roll-up.
   Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
                             uint64_t now_ns, const EndMarker* ending);
 
-  // Protects the blocks after the last parity record; may be empty. For a chunk that continues, or ends
-  // without Finish.
+  // Returns parity for the blocks after the last parity record; may be empty. Call it for a chunk that continues, or
+  // ends without Finish.
   ByteBuffer ProtectRest();
 
  private:

@@ -7,7 +7,7 @@
 namespace heaprec::format {
 namespace {
 
-constexpr uint32_t kSkippableFrame = 0x184D2A50;  // zstd: decompressors skip it, a u32 n, and n bytes
+constexpr uint32_t kSkippableFrame = 0x184D2A50;  // zstd skips such a frame: this magic number, a u32 n, and n bytes
 constexpr uint64_t kFrameHeaderBytes = 8;
 
 }  // namespace

@@ -33,7 +33,7 @@ class NameCopier {
 
 }  // namespace
 
-// Estimates ask how far apart points lay at most, and last.
+// Estimates need the largest distance of points, and the latest one.
 void RollUp::Add(const Window& window) {
   if (StreamOfWindow(window.id) != Stream::kAllocations || !(window.lambda > 0)) return;
   if (!widest_ || window.lambda < widest_->lambda) widest_ = window;

@@ -1,6 +1,5 @@
-// What the blocks of a chunk add up to: its rows, and the intervals and states that tables show beside them. A chunk
-// that another one follows ends with this, in a block of its own, so that a reader who needs no more passes over the
-// others.
+// Sums over the blocks of a chunk: its rows, and the intervals and states that tables show with them. Every chunk
+// except the last ends with a block of these sums, so that a reader who needs only them skips the other blocks.
 //
 // Context:  drain (it allocates).
 // Threads:  one.
@@ -21,22 +20,22 @@ namespace heaprec::format {
 
 class RollUp {
  public:
-  // More are no summary: the chunk has none then.
+  // With more rows than this, the chunk has no roll-up.
   static constexpr size_t kMaxRows = 1 << 14;
 
   void Add(const Window& window);
   void Add(const Interval& interval) { intervals_.push_back(interval); }
   void Add(const ProcessState& state) { states_.push_back(state); }
   void Add(std::span<const Row> rows);
-  // Objects outside of TLABs that were counted.
+  // Adds objects outside of TLABs, which were counted.
   void AddOutside(Index class_id, uint64_t objects, uint64_t bytes) { outside_.AddCounted(class_id, objects, bytes); }
-  // The chunk has something that only its blocks tell.
+  // The chunk contains something that only its blocks can represent, so it gets no roll-up.
   void GiveUp() { is_given_up_ = true; }
 
-  // Without rows, or with rows of only a part of the points that the intervals have, there is none; nor where bytes
-  // were counted for some of the points and not for others, which only blocks keep apart.
+  // True if there are no rows, if rows cover only some of the points of the intervals, or if bytes were counted for
+  // some of the points only: blocks keep these apart, a sum does not.
   bool empty() const;
-  // Appends the sections, and has no rows afterwards. `names`: of the chunk, in whose indices the rows are.
+  // Appends the sections and removes all rows. `names`: of the chunk to which the rows' indices refer.
   void Encode(const ChunkNames& names, const PerStream<StreamCounters>& counters, std::span<const uint64_t> lanes,
               ByteBuffer* raw);
 
@@ -46,7 +45,7 @@ class RollUp {
   RowTable rows_, outside_;
   std::vector<Interval> intervals_;
   std::vector<ProcessState> states_;
-  std::optional<Window> widest_, latest_;  // of the allocations
+  std::optional<Window> widest_, latest_;  // largest mean distance of points and latest one, of the allocations
 };
 
 }  // namespace heaprec::format

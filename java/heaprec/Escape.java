@@ -38,7 +38,8 @@ final class Escape {
     private static final int UNMEASURED = 20, STABLE_ROUNDS = 3, MOST_ROUNDS = 20;
     private static final long PATIENCE_NS = 20_000_000_000L;
 
-    // Results go here, as those of a caller that needs them. No call is inlined: the handles are no constants.
+    // Results are stored here, so that they count as used. Calls are not inlined, because the handles are not
+    // constants.
     private static Object reference;
     private static long primitive;
 

@@ -22,14 +22,14 @@
 namespace heaprec::agent {
 namespace {
 
-// A command that keeps the lock longer is stuck in a system call or another agent's function: the JVM's exit does not
-// wait for it.
+// Maximum time for which the JVM's exit waits for a command. A command that holds the lock longer is stuck in a system
+// call or in another agent's function.
 constexpr std::chrono::seconds kExitPatience(5);
 
 constexpr char kAllocatesInline[] = "without TLABs the JVM's code allocates inline";
 constexpr char kNoExceptions[] = "the JVM delivers exception events only to an agent that requested them at JVM start";
 
-// Nothing thrown may reach the JVM. What throws is the allocation of memory: there is then no recording.
+// Exceptions must not reach the JVM. They mean that memory ran out, so there is no recording.
 template <typename Call>
 auto WithoutThrowing(const Call& call, decltype(call()) otherwise) -> decltype(call()) {
   try {
@@ -102,7 +102,7 @@ std::string MainOf(jvmtiEnv* jvmti) {
 }  // namespace
 
 Agent& Agent::Instance() {
-  static Agent* const agent = new Agent;  // never destroyed: events may come until the process is gone
+  static Agent* const agent = new Agent;  // never destroyed: events may come until the process ends
   return *agent;
 }
 
@@ -154,7 +154,7 @@ void Agent::OnVmInit(JNIEnv* jni) {
   auto begun = Begin(jni);
   if (begun.ok()) return;
   Fail(begun.error().message, options_.strict);
-  // The JVM's own way to refuse to start: no atexit handler of the application's libraries runs.
+  // The JVM's own way to refuse a start: it runs no atexit handlers of the application's libraries.
   if (options_.strict) std::_Exit(1);
 }
 
@@ -172,7 +172,7 @@ void Agent::OnVmDeath() {
     sources::active_source.store(nullptr);
   }
   if (recording_ == nullptr) return;
-  // First of all: while the source is active, other threads allocate, and what it forces has to be delivered.
+  // Must come first: while the source is active, other threads allocate, and forced objects have to be delivered.
   recording_->Stop("jvm exit", /*jvm_ends=*/true);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, nullptr);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_EXCEPTION, nullptr);
@@ -232,7 +232,7 @@ Status Agent::MakeLateEnvironment(JavaVM* vm) {
   return environment;
 }
 
-// Generated code is there to stay once the JVM is up.
+// Generated code is final once the JVM has started.
 void Agent::StopInlineAllocation(bool is_late) {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs.ok()) return;
@@ -243,7 +243,7 @@ void Agent::StopInlineAllocation(bool is_late) {
   inline_allocation_ = stopped.ok() ? std::string() : stopped.error().message;
 }
 
-// What is to be known of the source where the JVM runs without TLABs.
+// Notes facts about the source if the JVM runs without TLABs.
 void Agent::NoteInlineAllocation(ChosenSource* choice) const {
   if (!inline_allocation_) return;
   if (inline_allocation_->empty()) {
@@ -270,7 +270,7 @@ Status Agent::Prepare(JNIEnv* jni) {
   auto jvm = sources::Jvm::Resolve(vm_, jvmti_, jni, options_.source == SourceChoice::kPortable);
   if (!jvm.ok()) return jvm.error();
   jvm_ = std::make_unique<sources::Jvm>(std::move(*jvm));
-  // A forked child shares nothing with the recording but its code.
+  // A forked child must not use the recording of its parent.
   pthread_atfork(nullptr, nullptr, [] {
     StopSources();
     sources::Census::Abandon();
@@ -305,7 +305,7 @@ void Agent::StartAfterDelay() {
   if (!started.ok()) Fail(started.error().message, false);
 }
 
-// An exception is handled like a failure: what has begun is undone.
+// On an exception, as on a failure, undoes what has begun.
 Status Agent::StartRecording(JNIEnv* jni) try {
   if (samples_)
     return Error{sampler_ == SamplingClient::kJava
@@ -346,13 +346,13 @@ void Agent::SayStarted(const ChosenSource& choice) {
     Reply(ReplyStatus::kOk, State());
     Log(LogLevel::kInfo, "recording into {}, source={} ({})", recording_->path(), SourceName(choice.source),
         choice.why);
-  } catch (...) {  // no memory: it records all the same
+  } catch (...) {  // out of memory: records nevertheless
   }
 }
 
 // Chooses the source for an unknown JVM, or one whose memory must not be read. The JVM draws the thresholds. Before JDK
-// 25 TLABs keep their threshold after an allocation outside (JDK-8355692), so later allocations in TLABs are sampled at
-// wrong rates.
+// 25 TLABs keep their threshold after an allocation outside them (JDK-8355692), so later allocations in TLABs are
+// sampled at wrong rates.
 ChosenSource Agent::ChoosePortable() {
   const std::string& why = jvm_->internals.error().message;
   if (options_.source != SourceChoice::kPortable) {
@@ -377,7 +377,7 @@ ChosenSource Agent::ChoosePortable() {
 ChosenSource Agent::ChooseSource(JNIEnv* jni) {
   if (!jvm_->internals.ok()) return ChoosePortable();
   if (options_.source == SourceChoice::kPortable) {
-    return ChooseJvmti(jni, "asked for portable, but the agent had looked into the JVM before");
+    return ChooseJvmti(jni, "portable was requested, but the agent has already read the JVM's memory");
   }
   if (options_.source == SourceChoice::kJvmti) return ChooseJvmti(jni, "asked for");
   auto installed = InstallHooks(*jvm_, jni);

@@ -1,8 +1,8 @@
 // The agent of this process: from Agent_OnLoad or Agent_OnAttach to the JVM's death.
 //
 // Context:  setup, except for the event callbacks, which call recorder/sources.
-// Failure:  whatever fails, the JVM runs on (exits only with `strict` at load): one line on stderr, and in the reply
-//           if one was requested (recorder/agent/options/command.h).
+// Failure:  the JVM continues after any failure (it exits only with `strict` at load). One line goes to stderr, and to
+//           the reply if one was requested (recorder/agent/options/command.h).
 #pragma once
 
 #include <jvmti.h>
@@ -27,29 +27,29 @@ enum class SamplingClient { kAgent, kJava };
 
 class Agent {
  public:
-  static Agent& Instance();  // JVMTI's callbacks carry no pointer of ours
+  static Agent& Instance();  // JVMTI's callbacks have no user pointer
 
-  // A JNI status: JNI_OK, or with `strict` an error, which ends the JVM.
+  // Returns a JNI status: JNI_OK, or with `strict` an error, which ends the JVM.
   jint OnLoad(JavaVM* vm, const char* options);
-  // A command (recorder/agent/options/command.h). Returns a JNI status; no value ends the JVM.
+  // Executes a command (recorder/agent/options/command.h). Returns a JNI status; none ends the JVM.
   jint OnAttach(JavaVM* vm, const char* options);
 
-  // The same for the application itself (heaprec.Heaprec): `*reply` is what the reply's file would contain.
+  // The same for the application itself (heaprec.Heaprec). `*reply` gets what would be written to the reply's file.
   bool Ask(JavaVM* vm, const char* command, std::string* reply);
-  // Copies the running recording to `pattern` (as Options::file); returns the copy's name.
+  // Copies the running recording to `pattern` (as Options::file). Returns the name of the copy.
   Result<std::string> Dump(const std::string& pattern);
-  // For another agent (include/heaprec_sampling.h) or the application (api/trace_api.cc), one of them at a time.
-  // Returns a result of that header. `*why` (may be null): the reason, unless the result is HEAPREC_OK.
+  // Samples for another agent (include/heaprec_sampling.h) or for the application (api/trace_api.cc), one of them at a
+  // time. Returns a result of that header. `*why` (may be null): the reason, unless the result is HEAPREC_OK.
   int Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sampler, std::string* why);
-  // Visits the traces of this client's last sampling.
+  // Visits the traces of this client's latest sampling.
   int64_t VisitTraces(JNIEnv* jni, int which, heaprec_visit visit, void* user, SamplingClient sampler);
 
-  // For probes (api/probe_api.cc): the JVM's layouts and names, with the probes' hooks installed.
+  // Returns what probes (api/probe_api.cc) need of the JVM, layouts and names, and installs their hooks.
   Result<const sources::Jvm*> PrepareProbes(JavaVM* vm, JNIEnv* jni);
 
   void OnVmInit(JNIEnv* jni);
   void OnVmDeath();
-  // Memory ran out in a command: nothing is taken any more, and the JVM samples as without the agent.
+  // Memory ran out during a command: stops recording, and the JVM samples as it does without the agent.
   void Abandon();
   const sources::Jvm* jvm() const { return jvm_.get(); }
 
@@ -60,9 +60,9 @@ class Agent {
   jint FlushByCommand();
   std::string State() const;
   Status MakeEnvironment(JavaVM* vm);
-  // For an agent that was loaded, or called, after the JVM's start: makes the environment unless there is one.
+  // Creates the environment, if there is none, for an agent that was loaded or called after the JVM's start.
   Status MakeLateEnvironment(JavaVM* vm);
-  // If the JVM's code allocates inline, without calling a hook: tries to turn that off, and notes the result.
+  // If the JVM's code allocates inline, without calling a hook, tries to disable that and stores the result.
   void StopInlineAllocation(bool is_late);
   void NoteInlineAllocation(ChosenSource* choice) const;
   // Requests the capability of exception events, if the options ask for it. It changes how methods that throw are
@@ -72,7 +72,7 @@ class Agent {
   Status Begin(JNIEnv* jni);
   Status StartRecording(JNIEnv* jni);
   void StartAfterDelay();
-  // The common part of every start.
+  // The part that is common to all starts.
   Status Prepare(JNIEnv* jni);
   Status StartSampling(JNIEnv* jni, const heaprec_sampling& how);
   void StopSampling(JNIEnv* jni);
@@ -86,12 +86,12 @@ class Agent {
   // Writes the reply, once.
   void Reply(ReplyStatus status, const std::string& sentence);
 
-  std::timed_mutex mutex_;  // serialises start and stop; a file system that hangs may keep it
+  std::timed_mutex mutex_;  // serialises start and stop; may be held for long by a file system that does not respond
   std::condition_variable_any ending_changed_;
-  std::atomic<bool> ending_{false};  // the JVM
-  bool has_exceptions_ = false;      // the capability
+  std::atomic<bool> ending_{false};  // the JVM is ending
+  bool has_exceptions_ = false;      // has the capability for exception events
   bool delayed_ = false;             // a recording is to start later
-  uint32_t delays_ = 0;              // delays so far: a waiting thread compares it with its own number
+  uint32_t delays_ = 0;              // number of delays; a waiting thread compares it with its own
   JavaVM* vm_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
   Options options_;
@@ -100,17 +100,18 @@ class Agent {
   std::string* listener_ = nullptr;  // receives the reply of Ask
   std::string reply_file_;           // where the attaching tool expects the reply; empty: none is requested
   std::unique_ptr<sources::Jvm> jvm_;
-  std::unique_ptr<Recording> recording_;  // the last one
-  EndedRecordings retired_;               // those before it
-  // Why generated code still allocates inline; empty: the agent turned it off. nullopt: it never did.
+  std::unique_ptr<Recording> recording_;  // the latest recording
+  EndedRecordings retired_;               // earlier recordings
+  // Why generated code still allocates inline; empty: the agent disabled that. nullopt: it never allocated inline.
   std::optional<std::string> inline_allocation_;
-  uint32_t recordings_ = 0;                                          // and samplings
-  bool samples_ = false;                                             // for another agent, or the application
-  SamplingClient sampler_ = SamplingClient::kAgent;                  // the last one
-  std::vector<std::unique_ptr<sources::CallbackSource>> samplings_;  // of which the last may be active
+  uint32_t recordings_ = 0;  // number of recordings and samplings
+  // sampling for another agent, or for the application
+  bool samples_ = false;
+  SamplingClient sampler_ = SamplingClient::kAgent;                  // client of the latest sampling
+  std::vector<std::unique_ptr<sources::CallbackSource>> samplings_;  // only the latest may be active
 };
 
-// For an agent that attached late: if heaprec.Heaprec is loaded, it may have given up looking for an agent.
+// For an agent that attached late: heaprec.Heaprec, if it is loaded, may have stopped looking for an agent.
 void LinkLabels(jvmtiEnv* jvmti, JNIEnv* jni);
 
 }  // namespace heaprec::agent

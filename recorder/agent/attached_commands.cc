@@ -1,4 +1,4 @@
-// What an attaching tool asks of the agent, done.
+// Executes the commands that an attaching tool sends to the agent.
 #include <fmt/format.h>
 
 #include "recorder/agent/agent.h"

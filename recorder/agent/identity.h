@@ -1,4 +1,4 @@
-// Identifies this process: what ties a recording to its ring, its boot and its container.
+// Identifies this process: connects a recording with its ring, its boot and its container.
 //
 // Context:  setup.
 // Failure:  none: what cannot be read is empty (random bytes fall back to clock and pid).
@@ -11,7 +11,7 @@
 namespace heaprec::agent {
 
 format::RecordingId NewRecordingId();
-std::string BootId();       // /proc/sys/kernel/random/boot_id
+std::string BootId();       // contents of /proc/sys/kernel/random/boot_id
 std::string ContainerId();  // 64 hex digits from /proc/self/cgroup or mountinfo, as container runtimes name them
 inline constexpr char kRingFolder[] = "/dev/shm";
 std::string DefaultRingPath(const format::RecordingId& id);  // in kRingFolder

@@ -25,16 +25,16 @@
 namespace heaprec::agent {
 namespace {
 
-// The drain's own lane hint: it writes windows only.
+// Lane hint of the drain, which writes only windows.
 constexpr uint32_t kDrainLane = 0;
-// The JVM adds up the bytes of all threads under a lock.
+// The JVM adds the bytes of all threads under a lock.
 constexpr uint64_t kBeanPeriodNs = 100'000'000;
 constexpr uint32_t kMinTracked = 4096;
 constexpr uint64_t kMemoryPeriodNs = 10'000'000'000;
-// Target share of census= per second. Census::Draw takes less than the controller aims at, and the more it has taken,
-// the less it takes.
+// The fraction of census= to aim for per second. Census::Draw takes less than the controller's target, and draws less
+// the more it has taken.
 constexpr double kCensusAim = 0.8;
-// The heap's samples, whose definitions follow the drain's chunks, and its objects outside of TLABs.
+// The heap's samples, whose definitions are per chunk of the drain, and the objects outside of TLABs.
 class HeapSamples final : public sources::Part {
  public:
   HeapSamples(sources::SampleWriter& writer, sources::OutsideRecorder& outside) : writer_(writer), outside_(outside) {}
@@ -51,7 +51,7 @@ class HeapSamples final : public sources::Part {
   sources::OutsideRecorder& outside_;
 };
 
-// A callback takes microseconds; one that was descheduled is not waited for any longer than this.
+// How long to wait for a callback. It takes microseconds unless its thread was descheduled.
 constexpr int kMaxPauses = 20;
 constexpr timespec kPause{0, 1'000'000};
 
@@ -65,8 +65,9 @@ bool CallbacksHaveLeft() {
 
 }  // namespace
 
-// Hooks run in threads that are in the VM, where they cannot stop for a safepoint: after one all have left. Callbacks
-// run in native code, where a safepoint does not wait for them: they are counted, as are threads in malloc's hooks.
+// Hooks run in threads that are in the VM, where they cannot stop for a safepoint; so after a safepoint all threads
+// have left them. Callbacks run in native code, for which a safepoint does not wait; so threads in callbacks are
+// counted, as are threads in malloc's hooks.
 bool NoThreadInside(jvmtiEnv* jvmti) {
   const arch::GracePeriod safepoint = hotspot::SafepointGrace(jvmti);
   return safepoint.wait(safepoint.context) && CallbacksHaveLeft();
@@ -110,7 +111,7 @@ Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& jvm, con
     unlink(path.c_str());
     return Error{kJvmEnds};
   }
-  // From here on a thread may be inside it: an exception must not destroy it.
+  // From here on a thread may use the recording: an exception must not destroy it.
   Recording& begun = *recording;
   retired->Add(std::move(recording));
   auto started = begun.Begin();
@@ -120,10 +121,10 @@ Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& jvm, con
   try {
     begun.parts_.Stop();
     begun.EndCensus();
-  } catch (...) {  // out of memory: streams that go on fill a ring that is not read
+  } catch (...) {  // out of memory: active streams would fill a ring that is not read
   }
   begun.ring_->Close();
-  unlink(path.c_str());  // it has a header only, and this process made it
+  unlink(path.c_str());  // the file has only a header, and this process created it
   return started.error();
 }
 
@@ -144,12 +145,12 @@ void Recording::Activate() {
   if (active_interval_ != 0) jvm_.jvmti->SetHeapSamplingInterval(active_interval_);
 }
 
-// Without hooks the JVM draws the thresholds, and the interval counts in the weights until the source is off.
+// Without hooks the JVM draws the thresholds, and weights depend on its interval until the source is off.
 void Recording::RestoreInterval() {
   if (active_interval_ != 0) agent::RestoreInterval(jvm_);
 }
 
-// The source becomes active between two moments of every thread, if the threads can be stopped for that.
+// If the threads can be stopped, the source becomes active while they are stopped.
 void Recording::ActivateSource() {
   // Release: a thread that sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
   const auto begin = [](void* self) {
@@ -235,7 +236,7 @@ void Recording::AddNative() {
                                                      std::move(plan_.malloc_hooks)));
 }
 
-// At most half of the entries are for objects of the open intervals (writer::ReservoirOf).
+// At most half of the entries are used for objects of open intervals (writer::ReservoirOf).
 void Recording::AddTracker() {
   if (!options_.tracks) return;
   const auto times = [this](uint64_t n) {
@@ -248,7 +249,7 @@ void Recording::AddTracker() {
     Log(LogLevel::kWarn, "live={} is too small for this rate, some objects will not be tracked; use live={}", bound,
         times(12));
   }
-  // Not a warning: the commands that show live objects show the uncertainty as ranges.
+  // This is not a warning: the commands that show live objects show ranges.
   if (jvm_.KeepsYoungReferents()) Log(LogLevel::kInfo, "live: {}", kYoungReferents);
   auto& tracker =
       parts_.Add(std::make_unique<sources::ObjectTracker>(jvm_.vm, jvm_.heap, *ring_, *heap_states_, bound));
@@ -272,7 +273,7 @@ void Recording::AddMemorySnapshots() {
                                                         options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs));
 }
 
-// Without a census the recording is what it is without the option.
+// If there can be no census, records as without the option.
 void Recording::AddCensus(const ChosenSource& source) {
   if (options_.census == format::CensusMode::kOff) return;
   no_census_ = source.no_census;
@@ -380,14 +381,14 @@ void Recording::OnTick(uint64_t now_ns) {
   if (attached_->jni() != nullptr) SetJvmInterval();
 }
 
-// The points of an interval from now on, with points=max; nullopt: as before.
+// Returns how many points to use per interval from now on, with points=max; nullopt: no change.
 std::optional<double> Recording::PointsFor(std::optional<uint64_t> cpu_ns, uint64_t now_ns) {
   if (!allowance_ || !cpu_ns) return std::nullopt;
   return allowance_->Update(now_ns, *cpu_ns) * static_cast<double>(windows_->config().interval_ns) * 1e-9;
 }
 
-// All bytes allocated so far: in the portable mode what the JVM's bean reports, if there is one, else what the sources
-// have seen. It never decreases.
+// All bytes allocated so far. In portable mode the JVM's bean reports them, if there is one; otherwise the sources
+// count them. Never decreases.
 uint64_t Recording::Population(uint64_t seen, uint64_t now_ns) {
   if (!jvm_.beans.CountsAllocatedBytes()) return seen;
   if (now_ns >= bean_.asked_ns + kBeanPeriodNs) AskBean(now_ns);
@@ -403,7 +404,7 @@ void Recording::AskBean(uint64_t now_ns) {
   bean_.asked_ns = now_ns;
 }
 
-// Needs an attached thread. The JVM takes whole bytes.
+// Needs an attached thread. The interval is a whole number of bytes.
 void Recording::SetJvmInterval() {
   const throttle::ActiveWindow now = windows_->Read();
   const double wanted = now.lambda > 0 ? 1 / now.lambda : std::numeric_limits<jint>::max();

@@ -1,8 +1,8 @@
 // One recording: assembles, starts and stops its ring, counters, windows, SampleWriter, source and drain.
 //
 // Context:  Start: setup. Stop: any attached thread. The drain also stops it (duration, samples).
-// Failure:  Start returns an Error; then nothing is active. EndedRecordings destroys a recording that ended, because a
-//           thread may still be inside it.
+// Failure:  Start returns an Error; in that case nothing is active. EndedRecordings destroys a recording that ended,
+//           because a thread may still be inside it.
 #pragma once
 
 #include <atomic>
@@ -29,14 +29,14 @@ namespace heaprec::agent {
 
 class Recording;
 
-// Whether every thread has left sources that are no longer active: hooks, after a safepoint, and callbacks, for which
-// it waits a few milliseconds.
+// Whether every thread has left inactive sources: their hooks, after a safepoint, and their callbacks, for which this
+// waits a few milliseconds.
 bool NoThreadInside(jvmtiEnv* jvmti);
 
-// Keeps recordings that have ended, until no thread can be inside them.
+// Keeps ended recordings until no thread can be inside them.
 //
 // Context:  setup: live phase, an attached thread.
-// Failure:  what cannot be freed yet stays until the next call.
+// Failure:  recordings that cannot be freed yet stay until the next call.
 class EndedRecordings {
  public:
   EndedRecordings();
@@ -44,10 +44,11 @@ class EndedRecordings {
   EndedRecordings(const EndedRecordings&) = delete;
   EndedRecordings& operator=(const EndedRecordings&) = delete;
 
-  // If it throws, `recording` is still the caller's or is kept here: it is never destroyed.
+  // If this throws, `recording` still belongs to the caller or has been stored: it is not destroyed.
   void Add(std::unique_ptr<Recording>&& recording);
   std::unique_ptr<Recording> TakeLast();
-  // Frees what can be freed. No source of these recordings may be active, and each drain has ended or never began.
+  // Frees what can be freed. No source of these recordings may be active, and each drain must have ended or never
+  // started.
   void Free(jvmtiEnv* jvmti);
 
  private:
@@ -56,14 +57,14 @@ class EndedRecordings {
 
 struct ChosenSource {
   SourceChoice source;          // not kAuto
-  std::string why;              // for people
+  std::string why;              // for people to read
   bool armed;                   // the agent writes the JVM's thresholds, so that the byte clock chooses the objects
   std::string no_exceptions{};  // why requested exceptions are not recorded
-  std::string no_census{};      // likewise
+  std::string no_census{};      // why a requested census is not recorded
   std::optional<format::SourceFact> fact{};
 };
 
-// Said where SourceFact::kKeepsYoungReferents is noted.
+// Logged if SourceFact::kKeepsYoungReferents is set.
 inline constexpr char kYoungReferents[] =
     "generational ZGC: tracked objects are found dead only after a major collection";
 
@@ -74,18 +75,18 @@ void StopSources();
 
 class Recording {
  public:
-  // `number` counts the recordings of this process from 1. Creating the file may take long. If the JVM is `ending` once
-  // the file exists, Start removes the file, and nothing begins. `retired` keeps a recording that failed to start after
-  // a thread may have seen it.
+  // `number` counts the recordings of this process from 1. Creating the file may take long. If the JVM is `ending` by
+  // then, Start removes the file and starts nothing. `retired` keeps a recording that failed to start after a thread
+  // may have seen it.
   static Result<std::unique_ptr<Recording>> Start(const sources::Jvm& jvm, const Options& options,
                                                   const ChosenSource& source, uint32_t number,
                                                   const std::atomic<bool>& ending, EndedRecordings* retired);
 
-  // Ends the recording and waits (some seconds at most) until it is complete in the file. `jvm_ends`: the caller has
-  // turned the JVM's events off, or the JVM is past the point where that matters.
+  // Ends the recording and waits, some seconds at most, until it is complete in the file. `jvm_ends`: the caller has
+  // disabled the JVM's events, or the JVM no longer sends them.
   void Stop(const std::string& reason, bool jvm_ends);
-  // Makes the census count the TLABs in use. Error: there is no census, or it fails. Needs an attached thread, as does
-  // the next function.
+  // Makes the census count the TLABs in use. Returns an Error if there is no census, or if it fails. This and the next
+  // function need an attached thread.
   Status CountInUse() {
     if (census_ == nullptr) return Error{"the recording has no census"};
     return census_->CountInUse();
@@ -95,20 +96,21 @@ class Recording {
     (void)CountInUse();
     return drain_->RequestSnapshot();
   }
-  // Whether it has ended, by itself or by Stop, and is complete in the file.
+  // Whether the recording has ended, by itself or by Stop, and is complete in the file.
   bool ended() const { return drain_->Wait(0); }
-  // Whether its threads have ended, so that the destructor does not wait. A disk that hangs can keep a thread forever.
+  // Whether its threads have ended, so that the destructor does not wait. A disk that does not respond can keep a
+  // thread forever.
   bool TryJoin() { return drain_->TryJoin() && parts_.TryJoin(); }
 
   std::string path() const { return drain_->path(); }
-  // A sentence about data that could not be written, with the file's name; empty: all was written.
+  // Returns a sentence about data that could not be written, with the file's name; empty if all was written.
   std::string UnwrittenText() const;
 
  private:
   Recording(const sources::Jvm& jvm, const Options& options, uint32_t number);
 
   Status Build(const ChosenSource& source);
-  // Makes the sources active, then starts the threads. After an error the caller ends what has begun. Throws nothing.
+  // Activates the sources, then starts the threads. After an error the caller ends what has begun. Throws nothing.
   Status Begin();
   void PlanStreams(const ChosenSource& source);
   format::FileHeader Header(const ChosenSource& source) const;
@@ -116,7 +118,7 @@ class Recording {
   const hotspot::StackWalker* Walker() const;  // null: stacks come from JVMTI
   std::string StackSourceText() const;
   void MakeSource(const ChosenSource& source);
-  // Each adds a part, if it is wanted and possible.
+  // Each adds a part, if it is requested and possible.
   void AddTracker();
   void AddMemorySnapshots();
   void AddExceptions();
@@ -125,7 +127,7 @@ class Recording {
   void EndCensus();
   void Activate();
   void ActivateSource();
-  // While the source is active. Needs an attached thread.
+  // Call while the source is active. Needs an attached thread.
   void RestoreInterval();
   void OnTick(uint64_t now_ns);
   void OnDrainStop();
@@ -140,12 +142,12 @@ class Recording {
   RecordingPlan plan_;
   sources::Totals population_at_start_;
   uint64_t uncounted_at_end_ = 0;
-  // Portable mode: bytes of all threads.
+  // For portable mode: bytes allocated by all threads.
   struct Bean {
     std::optional<uint64_t> at_start;
     uint64_t most = 0, asked_ns = 0;
   } bean_;
-  std::optional<throttle::PointAllowance> allowance_;  // points=max
+  std::optional<throttle::PointAllowance> allowance_;  // only with points=max
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::SharedCounters> shared_counters_;
   std::unique_ptr<sources::WindowPublisher> windows_;
@@ -154,15 +156,15 @@ class Recording {
   std::unique_ptr<sources::OutsideRecorder> outside_;
   std::unique_ptr<sources::HeapStateRecorder> heap_states_;
   sources::Parts parts_;
-  sources::Census* census_ = nullptr;             // one of them; null: there is none
+  sources::Census* census_ = nullptr;             // owned by parts_; null: there is none
   std::string no_census_;                         // why a requested census is missing
-  sources::JvmtiSource* jvmti_source_ = nullptr;  // source_, if it is one
+  sources::JvmtiSource* jvmti_source_ = nullptr;  // equals source_ if that is a JvmtiSource
   std::unique_ptr<sources::AttachedScope>
       attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval
   std::atomic<bool> jvm_ends_{false};
   bool mismatch_reported_ = false;  // the walker's mismatch has been reported
   int jvm_interval_ = 0;            // source=jvmti: the JVM's sampling interval
-  jint active_interval_ = 0;        // that while the source is active; 0: jvm_interval_
+  jint active_interval_ = 0;        // interval while the source is active; 0: jvm_interval_
   std::unique_ptr<writer::Drain> drain_;
 };
 

@@ -26,27 +26,28 @@ namespace {
 
 using format::Stream;
 
-// A drain that cannot finish in this time is stuck in a system call; the exit of the process does not wait any longer.
+// Maximum time for which the exit of the process waits. A drain that takes longer is stuck in a system call.
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
-// The same for the start of the JVM or the program, which waits for the file.
+// The same for the start of the JVM or program, which waits until the file has been created.
 constexpr std::chrono::seconds kOpenPatience(5);
 // Two intervals of the default rate (docs/decisions/0013).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// Lanes have 128 KiB or more. One thread can write to a lane at a time (docs/decisions/0014).
-// Where an interval may hold thousands of samples, as many as fit into 8 MiB with the modules.
+// Lanes have at least 128 KiB. One thread can write to a lane at a time (docs/decisions/0014). If an interval may have
+// thousands of samples, uses as many lanes as fit into 8 MiB with the modules.
 constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;
 
 std::string RingPathOf(const Options& options, const format::RecordingId& id) {
   if (options.ring == "off") return {};
   if (options.ring == "auto") return DefaultRingPath(id);
-  // Absolute: readers may look for it from another directory. This fails where the working directory is gone.
+  // Makes the path absolute, because readers may have another working directory. Fails if the working directory was
+  // removed.
   std::error_code error;
   const std::string path = std::filesystem::absolute(options.ring, error).string();
   return error ? options.ring : path;
 }
 
-// Moves rings of killed processes beside their recordings, on a separate thread because a disk may take seconds.
+// Moves rings of killed processes to their recordings, on a separate thread because a disk may take seconds.
 void MoveAbandonedRings(void*) {
   LeaveSharedDescriptors();
   for (const std::string& loss : buffer::MoveAbandonedRings(kRingFolder).losses) Log(LogLevel::kWarn, "{}", loss);
@@ -70,7 +71,7 @@ void RecordingPlan::Add(Stream stream, double per_second) {
                      .buffered_per_interval = static_cast<uint32_t>(std::ceil(config.oversampling * config.cap))};
 }
 
-// The window rule has no light points. In intervals of more than a second too many would wait.
+// The window rule has no light points. Intervals of more than a second would buffer too many.
 void RecordingPlan::AddAllocations() {
   Add(Stream::kAllocations, options.rate_per_second);
   if (options.rule != throttle::Rule::kAdaptive || options.rate_per_second < 1) return;
@@ -133,7 +134,7 @@ Result<std::unique_ptr<buffer::Ring>> RecordingPlan::MakeRing() const {
   ring.has_census = options.census != format::CensusMode::kOff;
   double samples = 0;
   for (const StreamPlan& stream : streams.of) samples += stream.throttle ? stream.throttle->cap : 0;
-  // The light points of two blocks have room, too.
+  // Includes space for the light points of two blocks.
   const double most =
       options.max_points ? std::max(options.points_per_second, MostPointsPerSecond()) : options.points_per_second;
   const auto& allocations = streams[Stream::kAllocations].throttle;
@@ -194,7 +195,7 @@ Result<std::unique_ptr<writer::Drain>> RecordingPlan::MakeDrain(buffer::Ring* ri
   drain.duration_ns = options.duration_ns;
   for (const Stream stream : format::kAllStreams)
     drain.buffered_per_interval[stream] = streams[stream].buffered_per_interval;
-  // With a close limit on the size or age of a file, or on what a power cut takes, each interval gets its own block.
+  // If file size or age, or the loss at a power cut, is closely limited, each interval gets its own block.
   const bool may_share = !ring->path().empty() && options.sync.every_ns > 0 && !options.limits.are_close();
   drain.block_ns = may_share ? kBlockNs : 0;
   if (options.ring == "auto") callbacks.on_start = StartMovingRings;

@@ -1,11 +1,11 @@
-// How heaprec's own threads are named.
+// The names of heaprec's own threads.
 #pragma once
 
 #include <string_view>
 
 namespace heaprec::arch {
 
-// The names of all of them begin like this.
+// The prefix of all of them.
 inline constexpr std::string_view kAgentThreadPrefix = "heaprec-";
 
 }  // namespace heaprec::arch

@@ -22,7 +22,7 @@ namespace {
 
 bool Membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-// Stay away from the null page and its neighbourhood (vm.mmap_min_addr), and from neighbours that grow into gaps.
+// Avoids the null page and its neighbourhood (vm.mmap_min_addr), and mappings that grow into gaps.
 constexpr uintptr_t kLowest = uintptr_t{1} << 20;
 
 uintptr_t Distance(uintptr_t a, uintptr_t b) { return a > b ? a - b : b - a; }
@@ -88,10 +88,10 @@ void CodePatch::WriteWord(size_t index, uint32_t word) {
 }
 
 void CodePatch::Publish() {
-  // Where data and instructions have caches of their own; on x86-64 it is nothing.
+  // Needed on machines with separate caches for data and instructions; does nothing on x86-64.
   auto* const begin = reinterpret_cast<char*>(site_);  // NOLINT(performance-no-int-to-ptr)
   __builtin___clear_cache(begin, begin + size_);
-  // It worked in Begin with the same arguments, and has no other way to fail.
+  // Begin has made this call successfully with the same arguments; it has no other reason to fail.
   (void)Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
 }
 
@@ -137,7 +137,7 @@ Result<uint8_t*> MapPageNear(uintptr_t code, uintptr_t reach) {
     if (got == MAP_FAILED)
       last_error = errno;
     else
-      munmap(got, page_size);  // kernels before 4.17 take the flag for a hint; only our own page is given back
+      munmap(got, page_size);  // kernels before 4.17 treat the flag as a hint; unmaps only our own page
   }
   return Error{"no free page within " + std::to_string(reach >> 20) + " MiB of the code" +
                (last_error != 0 ? std::string(": ") + strerror(last_error) : "")};

@@ -25,7 +25,7 @@ class CodePatch {
   ~CodePatch();
 
   void WriteByte(size_t index, uint8_t byte);
-  // Its address is a multiple of four: a thread that fetches it meanwhile gets the old word or the new one.
+  // The word's address is a multiple of four: a thread that fetches it meanwhile gets the old word or the new one.
   void WriteWord(size_t index, uint32_t word);
   // Makes the bytes visible to instruction fetches. When it returns, every thread of the process has drained its
   // pipeline: none executes bytes that it fetched before.
@@ -55,10 +55,10 @@ struct MemoryRegion {
   int protection = 0;  // PROT_* bits
 };
 
-// The mappings of this process, ascending; empty if /proc is not mounted.
+// Returns the mappings of this process, ascending; empty if /proc is not mounted.
 std::vector<MemoryRegion> MemoryRegions();
 
-// The mapping that holds `address`.
+// Returns the mapping that contains `address`.
 std::optional<MemoryRegion> RegionOf(uintptr_t address);
 
 // One writable page that begins at most `reach` away from `code`.

@@ -43,7 +43,7 @@ Status Detour::Install(GracePeriod grace) {
 Status Detour::Remove() {
   const std::lock_guard lock(Serial());
   if (!installed_) return {};
-  // No grace period: the jump is one instruction, no thread can stand inside it.
+  // Needs no grace period: the jump is one instruction, so no thread can be inside it.
   return Replace(jump_, before_, original_, {});
 }
 

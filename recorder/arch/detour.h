@@ -18,7 +18,7 @@
 namespace heaprec::arch {
 
 // Returns true once every thread that was in the target's first instructions has left them, e.g. after a safepoint;
-// false if it cannot tell. It is called while the entry traps, so it must not wait for a thread that executes no
+// false if that is unknown. It is called while the entry traps, so it must not wait for a thread that executes no
 // instructions. A null function means that no other thread can be in the target (Agent_OnLoad). It is not called if
 // one instruction is displaced (aarch64), because no thread can be within it.
 struct GracePeriod {
@@ -40,7 +40,7 @@ class Detour {
   // The same as a function pointer of the target's type.
   template <typename Function>
   Function OriginalAs() const {
-    return reinterpret_cast<Function>(const_cast<void*>(original_));  // code, which has no const
+    return reinterpret_cast<Function>(const_cast<void*>(original_));  // a pointer to code cannot be const
   }
   bool installed() const { return installed_; }
 
@@ -54,8 +54,8 @@ class Detour {
   Status Replace(const uint8_t* from, const uint8_t* to, const void* meanwhile, GracePeriod grace);
 
   uintptr_t site_ = 0;        // where the jump is written: the target, or after its landing pad (endbr64, BTI, PACIASP)
-  int protection_ = 0;        // the original one of the site's pages
-  uint8_t* thunk_ = nullptr;  // a page: its first instruction leads to the replacement
+  int protection_ = 0;        // original protection of the site's pages
+  uint8_t* thunk_ = nullptr;  // a page whose first instruction leads to the replacement
   const void* original_ = nullptr;
   uint8_t before_[kMaxJumpSize] = {};
   uint8_t jump_[kMaxJumpSize] = {};

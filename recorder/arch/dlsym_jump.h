@@ -1,6 +1,6 @@
-// Replaces dlsym: returns what heaprec_before_dlsym does or, if that is null, jumps to the real dlsym. dlsym examines
-// its caller, and a jump does not change the caller. Include this in one source file only: it defines the symbols,
-// which are hidden.
+// Replaces dlsym: returns the result of heaprec_before_dlsym or, if that is null, jumps to the real dlsym. dlsym
+// examines its caller, and a jump does not change the caller. Include this in one source file only: it defines the
+// (hidden) symbols.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 extern "C" {
 HEAPREC_HIDDEN void* heaprec_dlsym(void* handle, const char* name);
 HEAPREC_HIDDEN extern void* (*heaprec_real_dlsym)(void*, const char*);
-// The file that includes this defines it. `caller`: a return address.
+// Defined by the file that includes this. `caller`: a return address.
 HEAPREC_HIDDEN __attribute__((used)) void* heaprec_before_dlsym(void* handle, const char* name, const void* caller);
 }
 

@@ -1,14 +1,14 @@
-// dlsym and dlopen, to be exported in the place of libc's. libc's examine their caller, which a jump does not change.
+// dlsym and dlopen, exported in place of libc's. libc's functions examine their caller, which a jump does not change.
 // Include this in one source file only: it defines the symbols.
 //
-//   dlsym    of RTLD_NEXT and RTLD_DEFAULT is libc's, of any other handle heaprec_dlsym_in
-//   dlopen   is libc's, without RTLD_DEEPBIND
+//   dlsym    calls libc's for RTLD_NEXT and RTLD_DEFAULT, heaprec_dlsym_in for any other handle
+//   dlopen   calls libc's without RTLD_DEEPBIND
 #pragma once
 
 #define HEAPREC_HIDDEN __attribute__((visibility("hidden")))
 
 extern "C" {
-// The file that includes this defines them. The two pointers are null until heaprec_find_loader has set them, which is
+// Defined by the file that includes this. The two pointers are null until heaprec_find_loader has set them; it is
 // called before they are used.
 HEAPREC_HIDDEN extern void* (*heaprec_real_dlsym)(void*, const char*);
 HEAPREC_HIDDEN extern void* (*heaprec_real_dlopen)(const char*, int);

@@ -1,4 +1,4 @@
-// A call of malloc's family, the layout of frames, counters of one thread, and relocations, as this machine has them.
+// Calls of malloc's family, the layout of frames, counters of one thread, and relocations on this machine.
 #pragma once
 
 #if defined(__aarch64__)

@@ -11,11 +11,11 @@ LaneLease::LaneLease(Ring& ring, uint32_t hint, uint32_t room) : ring_(ring) {
     const uint32_t index = (hint + i) % ring.lane_count();
     format::LaneHeader& lane = ring.lane(index);
     uint32_t expected = 0;
-    // Acquire: sees all that the previous writer of the lane left (pairs with the release in the destructor).
+    // Acquire: sees everything that the previous writer of the lane wrote (pairs with the release in the destructor).
     if (!lane.lease.compare_exchange_strong(expected, 1, std::memory_order_acquire)) continue;
     busy_only_ = false;
     const uint64_t used = lane.head.load(std::memory_order_relaxed) - lane.tail.load(std::memory_order_acquire);
-    // Twice the room: a record that does not fit before the end of the lane leaves the rest to a pad.
+    // Twice the size: a record that does not fit before the end of the lane is preceded by padding.
     if (used + 2 * uint64_t{room} > ring.lane_bytes()) {
       lane.lease.store(0, std::memory_order_release);
       continue;
@@ -46,7 +46,7 @@ std::byte* LaneLease::Reserve(RecordType type, size_t bytes) {
   uint64_t head = lane_->head.load(std::memory_order_relaxed);
   const uint64_t to_end = capacity - (head & (capacity - 1));
   const uint64_t pad = need <= to_end ? 0 : to_end;
-  // Acquire: the drain has read what it freed (pairs with its release of tail).
+  // Acquire: the drain has read the bytes that it freed (pairs with its release of tail).
   if (head + pad + need - lane_->tail.load(std::memory_order_acquire) > capacity) return nullptr;
   if (pad != 0) {
     const RecordHeader header{static_cast<uint32_t>(pad), RecordType::kPad, 0};
@@ -61,14 +61,15 @@ std::byte* LaneLease::Reserve(RecordType type, size_t bytes) {
 }
 
 void LaneLease::Commit() {
-  // Release: the record is whole before it can be seen (pairs with the acquire of head in the drain and the salvager).
+  // Release: the record is complete before it is visible (pairs with the acquire of head in the drain and the
+  // salvager).
   lane_->head.store(end_, std::memory_order_release);
 }
 
 format::StreamCounters SharedCounters::Snapshot() const {
   format::StreamCounters out;
-  // What a point becomes is read before the points: an event in flight then shows as a point not yet accounted for,
-  // never as more outcomes than points.
+  // Reads the outcomes of points before the number of points. A concurrent event then shows as a point without an
+  // outcome, and outcomes never exceed points.
   for (int i = 0; i < format::kRingLosses; ++i) {
     out.lost[i] = counters_.lost[i].load(std::memory_order_acquire);
     out.lost_weight[i] = counters_.lost_weight[i].load(std::memory_order_relaxed);

@@ -1,9 +1,10 @@
-// The right to write into one lane. It is taken by try-lock over all lanes, so a descheduled writer delays nobody.
+// The right to write into one lane. Try-locks the lanes one after the other, so a descheduled writer does not delay
+// other threads.
 //
-// Context:  alloc: no heap, no lock that is waited for, no I/O.
+// Context:  alloc: no heap, no waiting for a lock, no I/O.
 // Threads:  a lease belongs to the thread that took it.
-// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no room (`bytes` says how much was
-//           requested). The caller counts both (LossReason::kLanesBusy, LossReason::kRingFull).
+// Failure:  ok() false: every lane is leased. Reserve nullptr: this lane has no space for `bytes` bytes. The caller
+//           counts both (LossReason::kLanesBusy, LossReason::kRingFull).
 // Format:   format/ring/ring_layout.h, format/ring/ring_records.h
 #pragma once
 
@@ -20,10 +21,10 @@
 
 namespace heaprec::buffer {
 
-// The counters of one stream of the recording, in the ring's header: they survive a kill with the samples.
+// The counters of one stream of the recording, in the ring's header: like the samples, they survive a kill.
 //
-// Context:  alloc and drain. Each counter is a sum, so accesses are relaxed. Only the count of lost points orders: a
-//           thread that reads it then reads the weight of these points, too.
+// Context:  alloc and drain. Each counter is a sum, so accesses are relaxed. Only the count of lost points is ordered:
+//           a thread that reads it also sees the weight of these points.
 // Maths:    docs/sampler.md#counters
 class SharedCounters {
  public:
@@ -38,7 +39,7 @@ class SharedCounters {
     counters_.lost_weight[static_cast<int>(loss)].fetch_add(weight, std::memory_order_relaxed);
     counters_.lost[static_cast<int>(loss)].fetch_add(points, std::memory_order_release);
   }
-  // The sample is recorded, but a part of it is missing.
+  // Counts a sample that is recorded although a part of it is missing.
   void Note(format::LossReason loss) { counters_.lost[static_cast<int>(loss)].fetch_add(1, std::memory_order_relaxed); }
   void Written(uint64_t samples) { counters_.written.fetch_add(samples, std::memory_order_relaxed); }
   void SecondStage(uint64_t samples) { counters_.second_stage.fetch_add(samples, std::memory_order_relaxed); }
@@ -53,7 +54,8 @@ class SharedCounters {
   format::RingCounters& counters_;
 };
 
-// Which definitions the lanes already have: a thread writes a class, method, stack or thread only if it is not here.
+// The definitions that the lanes already contain: a thread writes a class, method, stack or thread only if it is not
+// among them.
 //
 // A direct-mapped cache of single words, so it is bounded, lock-free and never full. A collision or a new epoch only
 // costs writing a definition again, which readers accept any number of times.
@@ -64,7 +66,7 @@ class EmittedDefinitions {
   static_assert((kSlots & (kSlots - 1)) == 0);
 
  public:
-  // Acquire: whoever sees the mark also sees the committed definition (pairs with Mark).
+  // Acquire: a thread that sees the mark also sees the committed definition (pairs with Mark).
   bool Has(uint64_t key, uint32_t epoch) const {
     return slots_[key % kSlots].load(std::memory_order_acquire) == Tag(key, epoch);
   }
@@ -72,15 +74,15 @@ class EmittedDefinitions {
   void Mark(uint64_t key, uint32_t epoch) { slots_[key % kSlots].store(Tag(key, epoch), std::memory_order_release); }
 
  private:
-  // Never 0 in practice (an empty slot): keys are 64-bit hashes.
+  // Never 0 (an empty slot) in practice, because keys are 64-bit hashes.
   static uint64_t Tag(uint64_t key, uint32_t epoch) { return key ^ (uint64_t{epoch} * 0x9e3779b97f4a7c15u) ^ 1; }
   std::array<std::atomic<uint64_t>, kSlots> slots_{};
 };
 
 class LaneLease {
  public:
-  // Tries lanes from `hint` on (a thread's own number spreads threads over lanes). Takes the first free one that has
-  // `room` bytes left.
+  // Tries lanes from `hint` on (a thread's own number, which spreads threads over lanes). Takes the first free one that
+  // has `room` bytes left.
   LaneLease(Ring& ring, uint32_t hint, uint32_t room);
   ~LaneLease();
   LaneLease(const LaneLease&) = delete;
@@ -89,18 +91,18 @@ class LaneLease {
   // Whether an empty lane has `room` bytes.
   static bool CanEverFit(const Ring& ring, uint32_t room) { return 2 * uint64_t{room} <= ring.lane_bytes(); }
 
-  // Load what a lease with this hint is likely to need, while the thread does something else: first the lane's header,
-  // then the place of its next record.
+  // Prefetches what a lease with this hint is likely to need: first the lane's header, then the memory of its next
+  // record.
   static void PrefetchLane(Ring& ring, uint32_t hint) { __builtin_prefetch(&ring.lane(hint % ring.lane_count()), 1); }
   static void PrefetchRecord(Ring& ring, uint32_t hint);
 
   bool ok() const { return lane_ != nullptr; }
-  bool found_busy_only() const { return busy_only_; }  // when !ok(): no lane was free, whatever its room
+  bool found_busy_only() const { return busy_only_; }  // when !ok(): no lane was free, regardless of its space
   uint32_t index() const { return index_; }
 
-  // Room for one record of `bytes` (rounded up to kRecordAlign; header.bytes and type are filled in), not yet visible.
+  // Reserves a record of `bytes` (rounded up to kRecordAlign). It is not visible yet; header.bytes and type are set.
   std::byte* Reserve(format::RecordType type, size_t bytes);
-  // Publishes the record that was reserved last.
+  // Publishes the latest reserved record.
   void Commit();
 
  private:
@@ -119,7 +121,7 @@ void CopyFixed(std::byte* record, const Record& fields) {
   std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(Record) - kHeader);
 }
 
-// Writes a record without text, under a lease of its own. False: there was no room.
+// Writes a record without text, under its own lease. Returns false if there was no space.
 template <typename Record>
 bool CommitRecord(Ring& ring, uint32_t hint, format::RecordType type, const Record& fields) {
   LaneLease lease(ring, hint, sizeof(Record));

@@ -36,10 +36,10 @@ size_t RingBytes(const RingOptions& options) {
   return RowsAt(options) + (HasRows(options) ? sizeof(format::RingRowPages) : 0);
 }
 
-// A shared mapping of a new file, fully allocated: a sparse file on a full tmpfs would answer stores with SIGBUS.
+// Maps a new file, shared and fully allocated: stores to a sparse file on a full tmpfs would raise SIGBUS.
 Result<std::byte*> MapShared(const std::string& path, size_t size, GuardedFd* lock) {
-  // Locked for life: tells those who clean up that the ring has an owner (stale_rings.h). The mapping holds the lock,
-  // too, for a program that closes all descriptors.
+  // Locked as long as the process lives, which shows that the ring has an owner (stale_rings.h). The mapping holds the
+  // lock, too, in case the program closes all descriptors.
   const int descriptor = CreateLocked(path.c_str());
   if (descriptor < 0) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   const int full = [&] {
@@ -119,7 +119,7 @@ Result<std::unique_ptr<Ring>> Ring::Create(const RingOptions& options) {
   }
   for (uint32_t i = 0; i < options.lane_count; ++i) new (ring->LaneStart(i)) format::LaneHeader{};
   header->state.store(static_cast<uint32_t>(format::RingState::kRunning), std::memory_order_relaxed);
-  // Last, so that a salvager that finds the magic finds the rest.
+  // Stored last: a salvager that finds the magic number finds everything else.
   __atomic_store_n(&header->magic, format::kRingMagic, __ATOMIC_RELEASE);
   return ring;
 }
@@ -128,7 +128,7 @@ void Ring::SetRecordingPath(const std::string& path) {
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).string();
   char* const stored = header_->recording_path;
-  // A kill in between leaves an empty path.
+  // If the process is killed in between, the path is empty.
   std::atomic_ref first(stored[0]);
   first.store(0, std::memory_order_release);
   if (error || absolute.empty() || absolute.size() >= sizeof header_->recording_path) return;
@@ -139,17 +139,17 @@ void Ring::SetRecordingPath(const std::string& path) {
 void Ring::Close() {
   header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);
   if (!path_.empty()) RemoveFile();
-  // A thread may still be inside a lane, so the memory stays mapped; what is given back are its pages.
-  constexpr size_t kHeader = format::kRingHeaderBytes;  // which says that the ring is closed
+  // A thread may still be inside a lane, so the memory stays mapped; only its pages are released.
+  constexpr size_t kHeader = format::kRingHeaderBytes;  // it contains the state, which is now closed
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  // If it is refused, the pages stay until the process ends; nothing else depends on it.
+  // If this fails, the pages stay until the process ends; nothing else depends on it.
   [[maybe_unused]] void* const same = mmap(base_ + kHeader, size_ - kHeader, PROT_READ | PROT_WRITE, kFlags, -1, 0);
 }
 
 Ring::~Ring() {
   if (base_ == nullptr) return;
   munmap(base_, size_);
-  if (!path_.empty()) RemoveFile();  // never closed: nothing was recorded into it
+  if (!path_.empty()) RemoveFile();  // the ring was never closed: nothing was recorded into it
 }
 
 void Ring::RemoveFile() {

@@ -2,8 +2,8 @@
 //
 // Units:    sizes in bytes.
 // Context:  Create, Close: setup. The accessors: any.
-// Failure:  if Create cannot make the shared file, it uses private memory, and why() has the reason; then a kill -9
-//           loses what is not in the file yet.
+// Failure:  if Create cannot create the shared file, it uses private memory, and why() has the reason. A kill -9 then
+//           loses everything that is not in the file yet.
 // Format:   format/ring/ring_layout.h, docs/format/ring.md
 #pragma once
 
@@ -24,8 +24,8 @@ struct RingOptions {
   std::string path;  // empty: private memory
   format::RecordingId recording_id{};
   uint64_t start_epoch_ns = 0, start_monotonic_ns = 0;
-  format::PerStream<format::StreamCap> caps;  // without an interval: the stream is not recorded
-  bool has_modules = false;                   // for native points
+  format::PerStream<format::StreamCap> caps;  // interval_ns 0: the stream is not recorded
+  bool has_modules = false;                   // only needed for native points
   bool has_census = false;
   uint32_t lane_count = 32;
   uint32_t lane_bytes = 128 * 1024;  // power of two
@@ -33,7 +33,7 @@ struct RingOptions {
 
 class Ring {
  public:
-  // Error: not even private memory could be mapped.
+  // Returns an Error if not even private memory could be mapped.
   static Result<std::unique_ptr<Ring>> Create(const RingOptions& options);
   ~Ring();
   Ring(const Ring&) = delete;
@@ -54,14 +54,15 @@ class Ring {
   const std::string& path() const { return path_; }  // empty: private memory
   const std::string& why() const { return why_; }    // why the memory is private although a file was requested
 
-  // Writes the recording's path to the header, so that the ring can be moved beside it once this process is dead.
+  // Writes the recording's path to the header, so that the ring can be moved to the same folder after the death of this
+  // process.
   void SetRecordingPath(const std::string& path);
 
-  // Call when everything is in the recording's file: marks the ring closed and removes the ring's file. The memory
+  // Call when the recording's file is complete: marks the ring closed and removes the ring's file. The memory
   // stays mapped until the ring is destroyed; its lanes are empty and no longer shared.
   void Close();
-  // Call when the recording's file lacks data of the ring and nothing more will be written: keeps the ring's file,
-  // which readers of the recording need. Marks the ring closed.
+  // Call when the recording's file lacks data of the ring and nothing more will be written. Keeps the ring's file,
+  // which readers of the recording need, and marks the ring closed.
   void KeepFile() {
     is_left_ = true;
     header_->state.store(static_cast<uint32_t>(format::RingState::kClosed), std::memory_order_release);

@@ -28,12 +28,12 @@ using format::RingHeader;
 
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr size_t kMaxFileHeaderBytes = 1 << 20;
-constexpr uint64_t kRetryableFactor = 4;  // times the limit
+constexpr uint64_t kRetryableFactor = 4;  // a multiple of the limit
 
 // Why a ring cannot be copied.
 struct Obstacle {
   std::string why;
-  bool is_retryable = false;  // due to limits (ulimit, memory) that the next agent may not have
+  bool is_retryable = false;  // caused by limits (ulimit, memory) that another process may not have
 };
 
 Obstacle Failure(const std::string& path) {
@@ -42,7 +42,7 @@ Obstacle Failure(const std::string& path) {
   return {fmt::format("{}: {}", path, std::strerror(error)), is_retryable};
 }
 
-// The id of the recording that `file` is; nullopt: it is none.
+// Returns the id of the recording in `file`; nullopt: it is not a recording.
 std::optional<format::RecordingId> IdOfRecording(int file) {
   std::vector<std::byte> bytes(format::kFilePrefixBytes);
   if (!ReadAt(file, bytes, 0)) return std::nullopt;
@@ -54,8 +54,8 @@ std::optional<format::RecordingId> IdOfRecording(int file) {
   return header.ok() ? std::optional(header->recording_id) : std::nullopt;
 }
 
-// The folder that holds the recording of a ring, and nothing else of its name: a folder of that name may be another
-// container's, or gone, and the ring would be lost there.
+// The folder that contains the recording of a ring. Any other folder of that name may belong to another container, or
+// be removed later, and the ring would be lost there.
 class RecordingFolder {
  public:
   static std::variant<RecordingFolder, Obstacle> Open(const RingHeader& ring) {
@@ -74,15 +74,16 @@ class RecordingFolder {
     if (!id || std::memcmp(id->data(), ring.recording_id, id->size()) != 0) {
       return Obstacle{path + ": not the recording of this ring"};
     }
-    // A recording of somebody else does not say who may read what is in the ring.
+    // The mode of another user's recording does not say who may read the ring.
     const mode_t mode = status.st_uid == geteuid() ? status.st_mode & 0666 : 0600;
     return RecordingFolder(folder_path, std::move(folder), mode);
   }
 
-  // Copies all of `ring` to the file `name`. Returns nullopt only if the copy would be there after a power cut.
+  // Copies all of `ring` to the file `name`. Returns nullopt only if the copy survives a power cut.
   std::optional<Obstacle> Add(int ring, const std::string& name) const {
     const std::string unfinished = name + format::kUnfinishedSuffix;
-    unlinkat(folder_.number(), unfinished.c_str(), 0);  // of somebody who was killed: only we hold this ring's lock
+    // left by a process that was killed: only this process holds the ring's lock
+    unlinkat(folder_.number(), unfinished.c_str(), 0);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     const GuardedFd copy(openat(folder_.number(), unfinished.c_str(), kFlags, 0600));
     if (copy.number() >= 0 && CopyBytes(ring, copy.number()) && fchmod(copy.number(), mode_) == 0 &&
@@ -100,7 +101,7 @@ class RecordingFolder {
   RecordingFolder(std::string path, GuardedFd folder, mode_t mode)
       : path_(std::move(path)), folder_(std::move(folder)), mode_(mode) {}
 
-  // What is zero becomes a hole: most of a ring has never been written to.
+  // Zero pages become holes: most of a ring has never been written to.
   static bool CopyBytes(int from, int to) {
     struct stat status {};
     if (fstat(from, &status) != 0 || ftruncate(to, status.st_size) != 0) return false;
@@ -117,7 +118,7 @@ class RecordingFolder {
 
   std::string path_;  // ends in a slash
   GuardedFd folder_;
-  mode_t mode_;  // of what is added
+  mode_t mode_;  // mode of the copies
 };
 
 struct StuckRing {
@@ -131,7 +132,7 @@ bool IsYounger(const StuckRing& a, const StuckRing& b) {
   return std::pair(a.modified.tv_sec, a.modified.tv_nsec) > std::pair(b.modified.tv_sec, b.modified.tv_nsec);
 }
 
-// All zero if the file is too short for one.
+// Sets all fields to zero if the file is too short for a header.
 bool ReadHeader(int ring, uint64_t bytes, RingHeader* header) {
   std::array<std::byte, sizeof(RingHeader)> page{};
   if (bytes >= page.size() && !ReadAt(ring, page, 0)) return false;
@@ -139,8 +140,8 @@ bool ReadHeader(int ring, uint64_t bytes, RingHeader* header) {
   return true;
 }
 
-// Whether nothing was recorded into the ring: its process died before the ring was one, or before its recording had a
-// file. A path that is too long for the header is missing, too: then the lanes tell.
+// Whether nothing was recorded into the ring: its process died before the ring was complete, or before its recording
+// had a file. The path is also missing if it is too long for the header; the lanes then show whether there are records.
 bool IsUnused(int ring, const RingHeader& header) {
   if (header.magic == 0) return true;
   if (header.version != format::kRingVersion || header.recording_path[0] != 0) return false;
@@ -191,16 +192,18 @@ MovedRings MoveAbandonedRings(const std::string& directory, uint64_t max_bytes_k
     }
   }
   std::ranges::sort(stuck, IsYounger);
-  std::array<uint64_t, 2> kept{};  // bytes; those that the next agent may copy are counted separately
+  // bytes that stay; those that another process may be able to copy are counted separately
+  std::array<uint64_t, 2> kept{};
   for (const StuckRing& ring : stuck) {
     const uint64_t most = ring.obstacle.is_retryable ? kRetryableFactor * max_bytes_kept : max_bytes_kept;
     uint64_t& sum = kept[ring.obstacle.is_retryable ? 1 : 0];
     sum += ring.bytes;
     if (sum <= most || !RemoveAbandoned(folder.number(), ring.name.c_str())) continue;
-    moved.losses.push_back(fmt::format(
-        "{}/{}: removed the ring of a killed process; samples that only it held are lost. The agent could not copy it "
-        "beside the recording ({}) and keeps at most {} MiB of such rings",
-        directory, ring.name, ring.obstacle.why, most >> 20));
+    moved.losses.push_back(
+        fmt::format("{}/{}: removed the ring of a killed process; samples that only the ring had are lost. The agent "
+                    "could not copy it "
+                    "beside the recording ({}) and keeps at most {} MiB of such rings",
+                    directory, ring.name, ring.obstacle.why, most >> 20));
   }
   return moved;
 }

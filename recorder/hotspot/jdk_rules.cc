@@ -8,20 +8,7 @@ namespace {
 
 using Rules = JdkRules;
 
-// Each column with the place in HotSpot's sources (src/hotspot/share) that decides it:
-//   threshold      gc/shared/memAllocator.cpp, MemAllocator::Allocation::notify_allocation_jvmti_sampler, and
-//                  runtime/threadHeapSampler.hpp. 11: an allocation outside of the TLAB leaves the TLAB's end as it is.
-//                  17: `_bytes_until_sample`, and the TLAB keeps `_bytes_since_last_sample_point`. 25: one threshold in
-//                  bytes that the thread has allocated (JDK-8355692).
-//   method_ids     oops/method.cpp, Method::resolve_jmethod_id. 26: a key of oops/jmethodIDTable.cpp (JDK-8268406).
-//   knows_frames   code/nmethod.hpp and code/codeBlob.hpp, whose fields StackLayout asks for; cpu/x86/frame_x86.hpp,
-//                  cpu/aarch64/frame_aarch64.hpp.
-//   excluded_bytes utilities/unsigned5.hpp, `X` (JDK-8292758).
-//   narrow_klass   memory/universe.hpp on 11, oops/compressedOops.hpp and compressedKlass.hpp later.
-//   field_id_shift runtime/jfieldIDWorkaround.hpp, `offset_shift`. 28: one bit more says whether a field is flat.
-//   inline         gc/serial/serialHeap.hpp, supports_inline_contig_alloc (removed by JDK-8290706).
-//   virtual        prims/jvmtiExport.cpp, since JEP 444.
-//   default_z      gc/z/z_globals.hpp; without generations until JEP 474, and no flag since JEP 490.
+// Each column with the file in HotSpot's sources (src/hotspot/share) that determines it:
 constexpr std::array<Rules, 8> kRows{{
     {11, Rules::ThresholdRule::kJdk11, Rules::MethodIds::kPointers, true, 0, "Universe", 2, true, false,
      Rules::DefaultZ::kOneGeneration},
@@ -37,7 +24,7 @@ constexpr std::array<Rules, 8> kRows{{
      Rules::DefaultZ::kGenerations},
     {28, Rules::ThresholdRule::kJdk25, Rules::MethodIds::kNumbers, true, 1, "CompressedKlassPointers", 3, false, true,
      Rules::DefaultZ::kGenerations},
-    // Conservative. The flag decides whether there are young objects whose weak references are kept, or they may be.
+    // The conservative row. The flag decides whether young objects keep weak references.
     {0, Rules::ThresholdRule::kUnknown, Rules::MethodIds::kUnknown, false, 1, "CompressedKlassPointers", 0, false, true,
      Rules::DefaultZ::kUnknown},
 }};

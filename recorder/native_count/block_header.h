@@ -1,12 +1,11 @@
 // The 16-byte header before each block that malloc returns, so that free() needs no table.
 //
 //     base                       what the program has
-//     | pad: `offset` - 16 ... | rest, word | size bytes ... | canary, if it is checked
+//     | pad: `offset` - 16 ... | rest, word | size bytes ... | canary, with `check`
 //
-// For most blocks the word has everything: mark, site and size. It is next to the allocator's own data of a free block,
-// so free() of a block that is not cached causes no additional cache miss. Large, aligned and early blocks also use
-// `rest`. The program's address is aligned as malloc's is; if the program requested a larger alignment, that is
-// `offset`.
+// For most blocks the word is sufficient: it has mark, site and size. It is next to the allocator's own data, so free()
+// of a block that is not cached causes no additional cache miss. Large, aligned and early blocks also use `rest`. The
+// program's address has malloc's alignment; a larger requested alignment is `offset`.
 #pragma once
 
 #include <bit>
@@ -20,13 +19,13 @@ namespace heaprec::native {
 
 inline constexpr size_t kHeaderBytes = 16;
 
-// From the top: mark, 32 bits; site, 13; size, 19. The mark is computed from the address. Compact headers, which are
-// this word alone, have one mark, and extended headers another. glibc has a length below 2^32 there, which equals
-// neither.
+// From the top: mark, 32 bits; site, 13; size, 19. The mark is computed from the address. Compact headers, which
+// consist of this word only, have one mark, and extended headers another. In glibc's blocks this word is a length below
+// 2^32, which equals neither.
 class HeaderWord {
  public:
   constexpr explicit HeaderWord(uint64_t value) : value_(value) {}
-  // The bits that all words of a site share.
+  // The bits that are equal in all words of a site.
   static constexpr uint64_t SitePrefix(uint32_t site) { return uint64_t{kMark} << 32 | uint64_t{site} << kSiteShift; }
   // `size`: less than kLarge.
   static HeaderWord Compact(const void* block, uint64_t seal, uint64_t size) {
@@ -49,7 +48,7 @@ class HeaderWord {
   static constexpr uint32_t kMark = 0x68724e56;
   static constexpr uint64_t kExtended = uint64_t{1} << 32;
   static_assert(format::kMaxNativeSites == 1U << (32 - kSiteShift));
-  // Never 0 or 1: a block is aligned by 16.
+  // Never 0 or 1, because blocks are aligned by 16.
   static uint32_t MarkOf(const void* block) { return static_cast<uint32_t>(std::bit_cast<uintptr_t>(block)) ^ kMark; }
 
   uint64_t value_;
@@ -61,12 +60,12 @@ struct Header {
   size_t size = 0;
   size_t offset = kHeaderBytes;  // a power of two
   uint32_t site = 0;
-  bool is_counted = true;  // in its site's counters
+  bool is_counted = true;  // included in its site's counters
   bool is_early = false;   // from libc's own malloc, before the next allocator was found
   bool is_checked = false;
 };
 
-// The canary after a block that is checked.
+// The canary after a checked block.
 inline constexpr size_t kCanaryBytes = 8;
 inline uint64_t CanaryOf(const void* block) { return std::bit_cast<uintptr_t>(block) ^ 0x9e3779b97f4a7c15; }
 inline bool IsWhole(const void* block, const Header& header) {

@@ -15,8 +15,8 @@ void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 }
 
-// dlsym and dlopen of libheaprec-native.so. Through libc's dlsym and dlopen a program could reach libc's free, which
-// takes a block of ours for one that was overwritten, and ends the program.
+// dlsym and dlopen of libheaprec-native.so. With libc's functions a program could find libc's free, which would treat
+// our block as corrupt and end the program.
 void* (*heaprec_real_dlsym)(void*, const char*) = nullptr;
 void* (*heaprec_real_dlopen)(const char*, int) = nullptr;
 
@@ -38,7 +38,7 @@ bool Find(const char* name, Function** into) {
   return *into != nullptr;
 }
 
-// By the place: tcmalloc defines __libc_malloc, too.
+// Compared by address, because tcmalloc also defines __libc_malloc.
 template <typename Function>
 bool IsLibcs(Function* function) {
   return IsInModuleOf(reinterpret_cast<const void*>(function), InLibc());
@@ -47,7 +47,7 @@ bool IsLibcs(Function* function) {
 void* FindNothing(void*, const char*) { return nullptr; }
 void* OpenNothing(const char*, int) { return nullptr; }
 
-// libc's own; libdl's before glibc 2.34, whose version the later ones still have.
+// The one in libc; or the one in libdl before glibc 2.34, whose symbol version later releases still have.
 template <typename Function>
 void FindReal(const char* name, Function* otherwise, Function** into) {
   for (const char* const version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {

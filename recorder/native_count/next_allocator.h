@@ -1,4 +1,4 @@
-// Where the library gets memory: from libc, or from another allocator that was preloaded after it.
+// The allocator from which the library gets memory: libc's, or another one that was preloaded after it.
 //
 // Context:  FindNextAllocator: setup. NoteEarly: within malloc.
 // Threads:  only one before FindNextAllocator.
@@ -21,29 +21,29 @@ struct NextAllocator {
   size_t (*usable_size)(void*);
   int (*dlclose)(void*);
 };
-// operator new or delete of the next library that had one at the start; null: none had.
+// operator new or delete of the next library that had one at the start; null: none.
 struct NextOperator {
   void* function = nullptr;
-  // It is the next allocator's own: what we get from that allocator's malloc is the same. All others (libstdc++'s, a
-  // program's own) call malloc and free, or have blocks of their own.
+  // Whether it belongs to the next allocator: then memory from it and from that allocator's malloc are interchangeable.
+  // All others (libstdc++'s, a program's own) call malloc and free, or have their own blocks.
   bool is_allocators = false;
 };
 NextOperator FindNextOperator(const char* mangled);
 bool IsInModuleOf(const void* function, const void* other);
 
-// libc's own until FindNextAllocator; blocks from before are early ones.
+// libc's until FindNextAllocator; blocks from that time are early ones.
 extern NextAllocator next_allocator __attribute__((visibility("hidden")));
 
-// All functions are libc's: each block from it has its length before it.
+// Whether all functions are libc's, so that each block is preceded by its length.
 extern bool is_libc_real __attribute__((visibility("hidden")));
 
-// The program, or a library before this one, has a malloc of its own: the program does not call ours.
+// Whether the program, or a library before this one, has its own malloc, so that the program does not call ours.
 extern bool is_preempted __attribute__((visibility("hidden")));
 
 // An address within libc.
 const void* InLibc();
 
-// False: an allocator lacks a function; then libc is used throughout.
+// Returns false if an allocator lacks a function; libc is then used for all.
 bool FindNextAllocator();
 void FreeEarly(void* base);
 
@@ -51,11 +51,11 @@ struct EarlyBlocks {
   std::atomic<uint64_t> count{0}, bytes{0};
 };
 extern EarlyBlocks early_blocks;
-// Counts an early block. False: FindNextAllocator has already succeeded.
+// Counts an early block. Returns false if FindNextAllocator has already succeeded.
 bool NoteEarly(size_t size);
 
-// The function of this name that the library exports in the place of libc's, whatever the program binds the name to;
-// null: it has none. Context: any.
+// Returns the library's replacement of this function of libc, even if the program binds the name to another one; null:
+// none. Context: any.
 void* OwnFunction(const char* name);
 
 }  // namespace heaprec::native

@@ -1,11 +1,11 @@
-// libheaprec-native.so, for LD_PRELOAD: every malloc and free of the program, counted by call site. The whole family is
-// replaced from the start, so a header in front of each block is safe.
+// libheaprec-native.so, for LD_PRELOAD: counts every malloc and free of the program by call site. The whole family is
+// replaced from the start, so each block can have a header.
 //
 //   HEAPREC_NATIVE_EXACT=file=native-%p.hnt,depth=1,only=NAME,check
 //
-// Context:  everything here runs inside of malloc: in threads that hold the loader's lock or any other, in
+// Context:  everything here runs inside malloc: in threads that may hold the loader's lock or any other, in
 // constructors,
-//           after fork. No heap of our own.
+//           after fork. The library has no heap of its own.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ constinit size_t block_overhead = kHeaderBytes;
 
 inline bool Overflows(size_t size, size_t more) { return more > PTRDIFF_MAX || size > PTRDIFF_MAX - more; }
 
-// As in glibc: no power of two is larger.
+// As in glibc: the largest power of two.
 constexpr size_t kMaxAlignment = ~(SIZE_MAX >> 1);
 
 inline bool IsAtPageBegin(const void* block) {
@@ -60,8 +60,8 @@ inline bool IsAtPageBegin(const void* block) {
   return reinterpret_cast<uintptr_t>(block) % kPageBytes == 0;
 }
 
-// The bytes before a block at the start of a page are in another page. If another allocator made the block, that page
-// may not be mapped; glibc always has its own header there. Anywhere else the bytes are in the block's own page.
+// The header of a block at the start of a page is in the previous page. If another allocator made the block, that page
+// may not be mapped; glibc always has its own header there. Otherwise the header is in the block's own page.
 inline bool IsReadableAndOurs(void* block) {
   if (IsAtPageBegin(block) && !is_libc_real && !IsReadable(reinterpret_cast<uintptr_t>(WordAt(block)))) return false;
   return IsOurs(block);
@@ -85,7 +85,7 @@ HEAPREC_INLINE void* Allocate(size_t size) {
   return Counted(base, size);
 }
 
-// `room`: what the program may use of it; `size` of that is what it asked for.
+// `room`: bytes that the program may use; `size`: bytes that it requested.
 HEAPREC_INLINE void* AllocateAligned(size_t alignment, size_t size, size_t room) {
   const size_t offset = std::max(alignment, kHeaderBytes);
   const size_t more = offset + block_overhead - kHeaderBytes;
@@ -105,7 +105,7 @@ HEAPREC_INLINE void* AllocateRoundedUp(size_t alignment, size_t size) {
 
 // A copy of `size` bytes and a terminating zero.
 HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
-  // The free of a program with its own malloc takes only blocks of that malloc.
+  // A program with its own malloc may pass only blocks of that malloc to its free.
   auto* const copy = static_cast<char*>(is_preempted ? malloc(size + 1) : Allocate(size + 1));
   if (copy == nullptr) return nullptr;
   std::memcpy(copy, text, size);
@@ -113,7 +113,7 @@ HEAPREC_INLINE char* Duplicate(const char* text, size_t size) {
   return copy;
 }
 
-// Early blocks are libc's own, whose function may be replaced now; with `check` a canary follows the block.
+// Early blocks belong to libc, whose function may be replaced now; with `check` a canary follows the block.
 size_t UsableSize(void* block, const Header& header) {
   if (header.is_early || header.is_checked || next_allocator.usable_size == nullptr) return header.size;
   return next_allocator.usable_size(static_cast<std::byte*>(block) - header.offset) - header.offset;
@@ -146,7 +146,7 @@ __attribute__((noinline)) void FreeSlowly(void* block) {
   return header.is_early ? FreeEarly(base) : next_allocator.free(base);
 }
 
-// Null is at the begin of a page, too.
+// Null also counts as the start of a page.
 HEAPREC_INLINE void Free(void* block) {
   if (IsAtPageBegin(block) || !DiscountQuickly(block)) [[unlikely]] {
     return FreeSlowly(block);
@@ -198,8 +198,8 @@ void FindNextOperators() {
 
 size_t AlignmentOf(size_t alignment) { return std::max(alignment, kHeaderBytes); }
 
-// Calls libstdc++'s operator new, which calls the handler, and throws. If libstdc++ was loaded together with the
-// library that calls us, it is not the next one.
+// Calls libstdc++'s operator new, which calls the new-handler and throws. If libstdc++ was loaded together with the
+// calling library, it is not the next one.
 void* NewWithoutMemory(const NextOperator& next, size_t size, const void* caller) {
   void* function = next.function;
   Dl_info info;
@@ -211,7 +211,7 @@ void* NewWithoutMemory(const NextOperator& next, size_t size, const void* caller
   return reinterpret_cast<void* (*)(size_t, size_t)>(function)(size, kHeaderBytes);
 }
 
-// `more`: alignment and std::nothrow, as the operator has them. `alignment`: 0 if it has none.
+// `more`: alignment and std::nothrow arguments of the operator. `alignment`: 0 if it has none.
 template <size_t kIndex, bool kThrows, typename... More>
 HEAPREC_INLINE void* New(size_t size, size_t alignment, More... more) {
   const NextOperator& next = next_operators[kIndex];
@@ -235,7 +235,7 @@ HEAPREC_INLINE void Delete(void* block, More... more) {
   return is_preempted ? free(block) : Free(block);
 }
 
-// Shared memory is lost when the machine stops; the file stays.
+// Shared memory is lost when the machine stops, so this writes a file.
 void CopyTable(SiteTable* of) {
   const int descriptor = MovedUp(open(copy_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   const bool is_whole = descriptor >= 0 && of->CopyTo(descriptor);
@@ -245,7 +245,7 @@ void CopyTable(SiteTable* of) {
     unlink(table_path);
     return;
   }
-  if (descriptor >= 0) unlink(copy_path);                            // a full disk
+  if (descriptor >= 0) unlink(copy_path);                            // the disk is full
   ReportTableLocation(copy_path, std::strerror(error), table_path);  // NOLINT(concurrency-mt-unsafe): exit
 }
 
@@ -262,9 +262,9 @@ void* (*probed_malloc)(size_t) = nullptr;
 void* probed_base = nullptr;
 void* NoteBase(size_t size) { return probed_base = probed_malloc(size); }
 
-// Calls malloc as the program does, and checks whether this library made the block from one of the next allocator. The
-// bytes before it do not show that, because another allocator may have anything there. Nor does the address that dlsym
-// returns: a program that is not position independent has an entry of its own for malloc.
+// Calls malloc as the program does, and checks whether this library has made the block. The bytes before the block do
+// not show that, because another allocator may have any data there. The address from dlsym does not show it either: a
+// program that is not position independent has its own entry for malloc.
 bool IsPreempted() {
   probed_malloc = std::exchange(next_allocator.malloc, NoteBase);
   void* volatile allocated = malloc(1);
@@ -276,7 +276,7 @@ bool IsPreempted() {
   return is_other;
 }
 
-// Runs before all other constructors, libc's too (-z initfirst), so getenv does not work yet.
+// Runs before all other constructors, including libc's (-z initfirst), so getenv does not work yet.
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   const ReentrancyGuard inside;
   if (!FindNextAllocator()) return;
@@ -302,7 +302,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 
 __attribute__((destructor)) void End() {
   SiteTable* const of = TableOfProcess();
-  // Before Linux 4.14 a child that was forked without fork's handlers has its parent's.
+  // Before Linux 4.14 a child that was forked without fork's handlers sees its parent's value.
   if (of == nullptr || of->header().pid != static_cast<uint32_t>(getpid())) return;
   of->header().end_monotonic_ns = MonotonicNs();
   of->header().state = static_cast<uint32_t>(format::NativeState::kEnded);
@@ -378,12 +378,12 @@ HEAPREC_EXPORT char* strdup(const char* text) { return native::Duplicate(text, s
 
 HEAPREC_EXPORT char* strndup(const char* text, size_t most) { return native::Duplicate(text, strnlen(text, most)); }
 
-// libc's headers have called these in their place.
+// Inline functions in libc's headers have called these.
 HEAPREC_EXPORT char* __strdup(const char* text) { return native::Duplicate(text, std::strlen(text)); }
 
 HEAPREC_EXPORT char* __strndup(const char* text, size_t most) { return native::Duplicate(text, strnlen(text, most)); }
 
-// Programs from before glibc 2.26, and C23's: libc's own would take our block for one of its own.
+// For programs built before glibc 2.26, and C23's functions: libc's own would treat our block as one of its own.
 HEAPREC_EXPORT void cfree(void* block) { native::Free(block); }
 
 HEAPREC_EXPORT void free_sized(void* block, size_t) { native::Free(block); }
@@ -396,7 +396,8 @@ HEAPREC_EXPORT size_t malloc_usable_size(void* block) {
   return native::UsableSize(block, is_ours ? native::HeaderOf(block) : native::Header{.offset = 0});
 }
 
-// operator new and delete in all forms. extern "C": the compiler knows theirs, and takes for granted what they return.
+// operator new and delete in all forms. They are extern "C" because the compiler knows the C++ functions and makes
+// assumptions about their results.
 HEAPREC_EXPORT void* _Znwm(size_t size) { return native::New<native::k_Znwm, true>(size, 0); }
 HEAPREC_EXPORT void* _Znam(size_t size) { return native::New<native::k_Znam, true>(size, 0); }
 HEAPREC_EXPORT void* _ZnwmRKSt9nothrow_t(size_t size, const void* nothrow) {
@@ -432,8 +433,8 @@ HEAPREC_DELETE(mSt11align_val_t, (void* block, size_t size, size_t alignment), b
 HEAPREC_DELETE(St11align_val_tRKSt9nothrow_t, (void* block, size_t alignment, const void* nothrow), block, alignment,
                nothrow)
 
-// Another library may be loaded where the unloaded one was. If that happens before ForgetUnloaded, its calls count for
-// the old one.
+// Another library may be loaded at the address of the unloaded one. If that happens before ForgetUnloaded, its calls
+// are counted for the old one.
 HEAPREC_EXPORT int dlclose(void* library) {
   if (native::next_allocator.dlclose == nullptr && !native::FindNextAllocator()) return -1;
   const int result = native::next_allocator.dlclose(library);
@@ -450,7 +451,7 @@ namespace heaprec::native {
   DO(free_aligned_sized) DO(malloc_usable_size)
 // clang-format on
 
-// Each name means the function that the program has bound it to. The aliases always mean those of this file.
+// Each name refers to the function to which the program has bound it. The aliases always refer to those in this file.
 #define HEAPREC_ALIAS(name) \
   extern "C" __attribute__((visibility("hidden"), alias(#name), copy(::name))) decltype(::name) heaprec_own_##name;
 HEAPREC_FOR_EACH_FUNCTION(HEAPREC_ALIAS)

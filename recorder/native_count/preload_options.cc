@@ -14,7 +14,7 @@
 namespace heaprec::native {
 namespace {
 
-// Pieces of a line on stderr, in one write. A line that nobody reads is dropped.
+// Writes a line on stderr in one write. Drops it if that would block.
 template <typename... Pieces>
 void Print(Pieces... pieces) {
   const std::string_view texts[] = {"heaprec: ", pieces..., "\n"};

@@ -14,9 +14,9 @@ inline constexpr size_t kMaxPath = 512;
 
 struct ExactOptions {
   char file[kMaxPath] = "heaprec-native-%p.hnt";
-  uint32_t depth = 1;   // frames that distinguish two sites, from the program's own innermost one
-  bool check = false;   // whether blocks are written past their end
-  char only[256] = "";  // the name of the program's file; empty: any
+  uint32_t depth = 1;   // number of frames that identify a site, from the innermost one of the program itself
+  bool check = false;   // check whether blocks are written past their end
+  char only[256] = "";  // file name of the program; empty: any
 };
 
 // `text` may be null.
@@ -25,7 +25,7 @@ bool ParseExactOptions(const char* text, ExactOptions* into);
 bool IsChosen(const ExactOptions& options);
 // %p: the process id.
 void ExpandPath(const char* pattern, std::span<char, kMaxPath> into);
-// Where the table is while the process lives: in shared memory.
+// The folder of the table while the process lives: shared memory.
 inline constexpr char kTableFolder[] = "/dev/shm";
 void TablePath(std::span<char, kMaxPath> into);
 // "heaprec: a block of SIZE bytes was written past its end; 'heaprec native' shows who allocated it: PATH"

@@ -49,7 +49,7 @@ pthread_key_t thread_end;
 uint32_t deciding_frames = 1;
 bool checks = false;
 
-// Destructors of other keys may allocate after ours: that goes to the common rows.
+// Destructors of other keys may allocate after ours: such blocks are counted in the common rows.
 void EndThread(void* rows) {
   thread_state.rows = &empty_rows;
   thread_state.has_none = true;
@@ -58,7 +58,7 @@ void EndThread(void* rows) {
 
 size_t StackOf(Call call, std::span<uintptr_t> into) { return Unwind(&rules, {call.pc(), call.cfa, call.frame}, into); }
 
-// The first frame that is the program's own.
+// Returns the first frame that belongs to the program itself.
 size_t FirstOf(std::span<const uintptr_t> pcs) {
   size_t first = 0;
   while (first + 1 < pcs.size() && IsAllocatorWrapper(pcs[first])) ++first;
@@ -155,7 +155,7 @@ void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, boo
   if (rows == nullptr) {
     return Begin(base, {.size = size, .offset = offset, .is_counted = false, .is_early = NoteEarly(size)});
   }
-  // Others write the callers of the common rows at the same time.
+  // Other threads also write the callers of the common rows.
   const bool is_own = rows == thread_state.rows;
   const ThreadRows::Caller& known = rows->CallerAt(call.pc());
   const uint32_t site = !is_own                                          ? kNoSite

@@ -1,7 +1,7 @@
-// Counts blocks by call site for the thread that allocates or frees them. The fast path is in this header, to be
-// inlined into malloc and free; work that is done once per thread or site is in the source file.
+// Counts blocks by call site for the thread that allocates or frees them. The fast path is in this header, and is
+// inlined into malloc and free; the source file has the code that runs once per thread or site.
 //
-// Context:  inside of malloc and free: no heap; errno is kept.
+// Context:  inside malloc and free: no heap; errno is preserved.
 // Threads:  any number.
 #pragma once
 
@@ -20,24 +20,25 @@ namespace heaprec::native {
 
 using arch::Call;
 
-// Null before the start, if nothing is recorded, and in a child.
+// Null before the start, if nothing is recorded, and in a child process.
 extern std::atomic<SiteTable*> table;
-// Returns `table`; in a child null. If fork's handlers have not run in the child (clone by system call), this stops its
-// counting. The fast paths read `table` itself: in a child they find no row, because the thread's rows are zeros.
+// Returns `table`, or null in a child process. If fork's handlers have not run in the child (clone by system call),
+// this stops its counting. The fast paths read `table` directly: in a child they find no row, because the thread's rows
+// are zeros.
 SiteTable* TableOfProcess();
 
-// Has no caller and no rows, so that a thread that uses it takes the slow path.
+// Contains no callers and no rows, so that a thread that uses it takes the slow path.
 extern ThreadRows empty_rows __attribute__((visibility("hidden")));
 
 struct ThreadState {
-  // empty_rows: not set up yet, ended, or inside our own code, which may allocate.
+  // &empty_rows: the thread is not set up yet, has ended, or is inside our own code, which may allocate.
   ThreadRows* rows = &empty_rows;
   bool is_inside = false, has_none = false;
   bool HasRows() const { return rows != &empty_rows; }
 };
 extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-// While one exists, allocations of this thread are our own and get no site.
+// During its lifetime, allocations of this thread are our own and get no site.
 class ReentrancyGuard {
  public:
   ReentrancyGuard() : rows_(thread_state.rows) {
@@ -57,24 +58,24 @@ class ReentrancyGuard {
   const int error_ = errno;
 };
 
-// `depth`: frames that identify a site. `check`: blocks have kCanaryBytes after them, and all take the slow path.
-// False: nothing can be counted, because the end of threads or a fork could not be noticed.
+// `depth`: number of frames that identify a site. `check`: blocks are followed by kCanaryBytes, and all take the slow
+// path. Returns false if nothing can be counted, because the end of threads or a fork could not be noticed.
 bool PrepareCounting(uint32_t depth, bool check);
 
-// The thread's rows; the common rows inside our own code, at the thread's end, and if there are no others; null: no
-// memory.
+// Returns the thread's rows. Returns the common rows inside our own code, at the thread's end, and if there are no
+// others; null: no memory.
 ThreadRows* Rows(SiteTable* of);
 
-// For any block and thread. `may_check`: the program may write `size` bytes and no more.
+// Works for any block and thread. `may_check`: the program may write exactly `size` bytes.
 void* CountAllocationSlow(void* base, size_t offset, size_t size, Call call, bool may_check = true);
 void CountFreeSlow(const Header& header);
 
-// After dlclose.
+// Call after dlclose.
 void ForgetUnloaded();
-// In a child of fork: nothing is counted from now on.
+// Call in a forked child: stops counting.
 void StopInChild();
 
-// Turns memory from the next allocator, which may be null, into a block. `size`: less than HeaderWord::kLarge.
+// Makes memory from the next allocator, which may be null, a counted block. `size`: less than HeaderWord::kLarge.
 HEAPREC_INLINE void* Counted(void* base, size_t size) {
   const auto pc = std::bit_cast<uintptr_t>(__builtin_return_address(0));
   const ThreadRows::Caller& known = thread_state.rows->CallerAt(pc);
@@ -89,7 +90,7 @@ HEAPREC_INLINE void* Counted(void* base, size_t size) {
   return CountAllocationSlow(base, kHeaderBytes, size, HEAPREC_CALL);
 }
 
-// True for most blocks: the block is now marked as freed. False: nothing was done.
+// Returns true for most blocks: the block is now marked as freed. False: nothing has changed.
 HEAPREC_INLINE bool DiscountQuickly(void* block) {
   const HeaderWord word(*WordAt(block));
   if (!word.IsCompactFor(block)) [[unlikely]] {

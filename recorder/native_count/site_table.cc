@@ -34,18 +34,18 @@ using format::NativeSite;
 using format::NativeSiteCounters;
 
 constexpr size_t kAllBytes = format::kNativeRowsAt + format::kMaxNativeShards * format::kNativeChunkBytes;
-// The first chunks, in site order, reserved for threads without a chunk of their own.
+// The first shards, in site order, are reserved for threads without a shard of their own.
 constexpr uint32_t kCommonChunks = format::kMaxNativeSites / format::kNativeShardSites;
 constexpr size_t kReservedBytes = format::kNativeRowsAt + kCommonChunks * format::kNativeChunkBytes;
 constexpr uint32_t kMaxProbes = 64;
 constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
-// The key of a slot whose site's module is another one now.
+// The key of a slot whose site belongs to an unloaded module.
 constexpr uint64_t kGone = 1;
 
 int OpenNew(const char* path) {
   const int descriptor = CreateLocked(path);
   if (descriptor >= 0 || errno != EEXIST) return descriptor;
-  // Left by a dead process with our pid, or by this process before exec: no process holds it.
+  // Left by a dead process with the same pid, or by this process before exec: no process holds the lock.
   if (RemoveAbandoned(AT_FDCWD, path)) return CreateLocked(path);
   errno = EEXIST;
   return -1;
@@ -57,7 +57,7 @@ void CopyName(std::span<char> into, const char* name) {
   into[bytes] = 0;
 }
 
-// `end` last: 0 until then.
+// Writes `end` last; it is 0 until then.
 void Describe(const dl_phdr_info& info, const char* program, NativeModule* module) {
   const AddressRange range = MappedRange(info);
   const std::span<const char> build_id = BuildIdOf(info);
@@ -97,14 +97,14 @@ SiteTable* SiteTable::Create(const char* path, uint32_t depth, const char** why)
   const WriteSignals blocked;
   const int descriptor = MovedUp(OpenNew(path));
   if (descriptor < 0) {
-    // gosu, for instance, runs as root and executes this program as another user.
+    // gosu, for example, runs as root and executes this program as another user.
     static constexpr char kOther[] =
         "exists and cannot be replaced; if a program of another user executed this one, choose one of them with "
         "only=NAME";
     *why = errno == EEXIST ? kOther : std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): setup
     return nullptr;
   }
-  // A sparse file on a full tmpfs would answer stores with SIGBUS.
+  // Stores to a sparse file on a full tmpfs would raise SIGBUS.
   const int full = posix_fallocate(descriptor, 0, static_cast<off_t>(kReservedBytes));
   void* const memory =
       full != 0 ? MAP_FAILED
@@ -146,7 +146,7 @@ bool SiteTable::CopyTo(int descriptor) const {
   const size_t sites = std::min(header.sites_used.load(std::memory_order_acquire), format::kMaxNativeSites - 1) + 1;
   const uint32_t chunks = ChunksUsed();
   const auto copy = [&](size_t offset, size_t bytes) { return WriteAt(descriptor, {base_ + offset, bytes}, offset); };
-  // Unused parts stay holes: most programs have few sites, and end soon.
+  // Unused parts stay holes, because most programs have few sites and end soon.
   if (ftruncate(descriptor, static_cast<off_t>(format::kNativeRowsAt)) != 0 || !copy(0, format::kNativeHeaderBytes) ||
       !copy(format::kNativeSitesAt, sites * sizeof(NativeSite)) ||
       !copy(format::kNativeModulesAt, Modules().size_bytes()) ||
@@ -177,7 +177,7 @@ uint32_t SiteTable::SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t 
   return kNoSite;
 }
 
-// Threads that see it for the first time together make one each; readers add up those of one key.
+// Threads that see a site for the first time together create one each; readers add up sites with the same key.
 uint32_t SiteTable::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first) {
   const uint32_t number = header().sites_used.fetch_add(1, std::memory_order_relaxed) + 1;
   if (number >= format::kMaxNativeSites) {
@@ -188,7 +188,7 @@ uint32_t SiteTable::NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t
   const size_t depth = std::min<size_t>(pcs.size(), format::kMaxNativeFrames);
   NoteModules(pcs.first(depth));
   std::copy_n(pcs.begin(), depth, site.pcs);
-  // Behind the modules: it is within the time of each.
+  // Stored after the modules, so it is within the lifetime of each of them.
   site.replaced = header().replaced.load(std::memory_order_acquire);
   const uintptr_t of_time[] = {key, site.replaced};
   site.key = site.replaced == 0 ? key : KeyOf(of_time);
@@ -209,7 +209,7 @@ int SiteTable::Descriptor() {
     // System calls, because libc's functions are cancellation points: no thread may be cancelled inside malloc.
     const long opened = syscall(SYS_openat, AT_FDCWD, path_, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     const int again = MovedUp(static_cast<int>(opened));
-    // If another thread was faster, `known` is that thread's descriptor.
+    // If another thread has set it first, `known` is that thread's descriptor.
     if (LeadsToFile(again) && descriptor_.compare_exchange_strong(known, again, std::memory_order_acq_rel)) {
       flock(again, LOCK_EX | LOCK_NB);
       known = again;
@@ -288,7 +288,7 @@ void SiteTable::ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end)) {
   }
 }
 
-// Threads that do this at the same time do the same work, each of them completely.
+// Several threads may do this at the same time; each of them does all the work.
 void SiteTable::Settle(std::span<const uintptr_t> pcs) {
   const std::span<NativeModule> modules = Modules();
   for (size_t i = 0; i < modules.size(); ++i) {
@@ -334,7 +334,7 @@ void SiteTable::NoteModules(std::span<const uintptr_t> pcs) {
 ThreadRows* ThreadRows::New(SiteTable* table, bool is_common) {
   void* const memory = mmap(nullptr, sizeof(ThreadRows), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  (void)madvise(memory, sizeof(ThreadRows), MADV_WIPEONFORK);  // before Linux 4.14: only fork's handlers
+  (void)madvise(memory, sizeof(ThreadRows), MADV_WIPEONFORK);  // before Linux 4.14 only fork's handlers clear it
   auto* const rows = new (memory) ThreadRows;
   rows->table_ = table;
   rows->is_common_ = is_common;
@@ -351,7 +351,7 @@ ThreadRows* ThreadRows::Lease(SiteTable* table) {
       if (slot.compare_exchange_strong(rows, mine, std::memory_order_acq_rel)) return mine;
       munmap(mine, sizeof(ThreadRows));
     }
-    // Acquire: the sums of the thread before (pairs with the release in Return).
+    // Acquire: sees the sums of the previous thread (pairs with the release in Return).
     bool is_leased = false;
     if (rows->is_leased_.compare_exchange_strong(is_leased, true, std::memory_order_acquire)) return rows;
   }
@@ -374,14 +374,14 @@ ThreadRows* ThreadRows::Common(SiteTable* table) {
   return rows;
 }
 
-// A thread may be writing another address into the same entry: then that caller is looked up once more.
+// A thread may be writing another address into the same entry: that caller is then looked up again.
 void ThreadRows::ForgetCallers(uintptr_t begin, uintptr_t end) {
   const auto forget = [=](ThreadRows* rows) {
     if (rows == nullptr) return;
     for (Caller& caller : rows->callers_) {
       const std::atomic_ref pc(caller.pc);
       const uintptr_t known = pc.load(std::memory_order_relaxed);
-      // An AmbiguousPc entry does not show where its call is, so it is cleared too.
+      // An AmbiguousPc entry does not show the address of its call, so it is cleared, too.
       if ((begin <= known && known < end) || known > INT64_MAX) pc.store(0, std::memory_order_relaxed);
     }
   };

@@ -1,9 +1,9 @@
 // Writes the table of native memory by call site (format/native/native_table.h). Sites, modules and shards are only
 // added, never removed.
 //
-// Context:  Create: setup. The others: within malloc: no heap; a system call when something is seen for the first time.
+// Context:  Create: setup. The others: within malloc: no heap; a system call for a new site, module or shard.
 // Threads:  any number; no thread waits.
-// Failure:  Create returns null and the reason. Without room a site is kNoSite, and a thread's shard is null.
+// Failure:  Create returns null and the reason. When the table is full, a site is kNoSite and a thread's shard is null.
 #pragma once
 
 #include <atomic>
@@ -20,23 +20,24 @@ inline constexpr uint32_t kNoSite = 0;
 
 class SiteTable {
  public:
-  // Creates a file at `path`, mapped shared for readers. Its space is reserved, so that no store fails.
+  // Creates a file at `path` and maps it shared for readers. Its space is reserved, so that no store fails.
   static SiteTable* Create(const char* path, uint32_t depth, const char** why);
 
   format::NativeHeader& header() { return *At<format::NativeHeader>(0); }
-  // Writes the used part to a new file. False: see errno. A shard without memory becomes a hole, or is after the end:
-  // reading its place in the table would raise SIGBUS.
+  // Writes the used part to a new file. Returns false with errno. A shard without memory becomes a hole, or is beyond
+  // the end: reading its memory would raise SIGBUS.
   bool CopyTo(int descriptor) const;
 
-  // `key`: of the frames that identify the site, from `first` on; `pcs`: all frames, stored if the site is new.
+  // `key`: of the frames that identify the site, from `first` on. `pcs`: all frames, stored if the site is new.
   uint32_t SiteOf(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
-  // The rows of kNativeShardSites sites, beginning at a multiple of that: for all threads, and never without memory.
+  // Returns the rows of kNativeShardSites sites from `first_site` on, a multiple of that; shared by all threads, and
+  // never without memory.
   format::NativeSiteCounters* CommonChunk(uint32_t first_site);
   // The same for one thread.
   format::NativeSiteCounters* NewChunk(uint32_t first_site, uint32_t thread);
 
-  // Libraries have been unloaded: calls `forget(begin, end)` for their address ranges. If another library calls from
-  // the same addresses later, it gets sites of its own, and the counters of the old sites stay.
+  // Call after libraries have been unloaded: calls `forget(begin, end)` for their address ranges. If another library
+  // calls from the same addresses later, it gets its own sites, and the counters of the old sites stay.
   void ForgetUnloaded(void (*forget)(uintptr_t begin, uintptr_t end));
 
  private:
@@ -46,10 +47,10 @@ class SiteTable {
     return reinterpret_cast<T*>(base_ + offset);
   }
   uint32_t ChunksUsed() const;
-  // False: its memory may not be there.
+  // Returns false if its memory may be missing.
   bool HasRows(uint32_t chunk) const;
-  // The descriptor of the table's file, opened again if the program has closed it or reused its number; -1: it cannot
-  // be.
+  // Returns the descriptor of the table's file, and reopens it if the program has closed it or reused its number; -1:
+  // it cannot be opened.
   int Descriptor();
   bool LeadsToFile(int descriptor) const;
   uint32_t NewSite(uint64_t key, std::span<const uintptr_t> pcs, size_t first);
@@ -74,7 +75,7 @@ class SiteTable {
   uint64_t device_ = 0, file_ = 0;
   char path_[kMaxPathBytes] = {};
   Slot slots_[kSlots];
-  // Modules that are known to be unloaded.
+  // Whether a module is known to be unloaded.
   std::atomic<bool> is_gone_[format::kMaxNativeModules] = {};
   std::atomic<bool> is_any_gone_{false};
 };
@@ -82,22 +83,22 @@ class SiteTable {
 // Never 0 or 1.
 uint64_t KeyOf(std::span<const uintptr_t> pcs);
 
-// The sums of one thread, and the call sites that it has used.
+// The counters of one thread, and the call sites that it has used.
 //
 // Context:  within malloc and free: no heap; mmap if a thread or a site is new.
-// Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows, sums included. Any thread
-//           may use those of Common(), with locked instructions. In a forked child all of this is zeros, so that a
+// Threads:  a lease belongs to its thread; when a thread ends, the next one gets its rows with their counts. Any thread
+//           may use the rows of Common(), with locked instructions. In a forked child all of this is zeros, so that a
 //           lookup finds neither a row nor a caller.
-// Failure:  Lease returns Common() if there are no more. A thread without memory for a shard adds to those of Common(),
-//           which are reserved, and asks for the shard again after 1, 2, 4, ..., kMaxPause calls.
+// Failure:  Lease returns Common() if there are no more. A thread without memory for a shard uses the rows of Common(),
+//           which are reserved, and requests the shard again after 1, 2, 4, ..., kMaxPause calls.
 class ThreadRows {
  public:
   static constexpr uint32_t kMaxPause = 1 << 16;
 
   static ThreadRows* Lease(SiteTable* table);
-  // For all threads: call sites between these addresses are no longer valid.
+  // Invalidates the call sites between these addresses for all threads.
   static void ForgetCallers(uintptr_t begin, uintptr_t end);
-  // For calls inside of calls, for threads that end, and if there are no other rows. Null: no memory for them.
+  // Used for nested calls, for threads that end, and if there are no other rows. Null: no memory.
   static ThreadRows* Common(SiteTable* table);
   void Return() { is_leased_.store(is_common_, std::memory_order_release); }
 
@@ -110,9 +111,9 @@ class ThreadRows {
     if (ThreadRows* const rows = FallbackRows()) rows->Freed(site, bytes);
   }
 
-  // What the return address of a call of malloc says about the site.
+  // What the return address of a malloc call determines.
   struct alignas(32) Caller {
-    // AmbiguousPc of it: it does not determine the site (a helper that allocates for its caller).
+    // AmbiguousPc of the address: it does not determine the site (a helper that allocates for its caller).
     uintptr_t pc = 0;
     format::NativeSiteCounters* row = nullptr;
     uint64_t seal = 0;  // HeaderWord::SitePrefix(site)
@@ -121,12 +122,12 @@ class ThreadRows {
   // Marks a return address that several sites share. The highest bit is set, so it is never an address of code.
   static uint64_t AmbiguousPc(uint64_t pc) { return ~(pc & INT64_MAX); }
   Caller& CallerAt(uintptr_t pc) { return callers_[pc % kCallers]; }
-  // Null: there is no memory for this thread's own row.
+  // Null: no memory for this thread's own row.
   format::NativeSiteCounters* RowOf(uint32_t site) {
     format::NativeSiteCounters* const row = rows_[site].load(std::memory_order_acquire);
     return row != nullptr ? row : NewRowOf(site);
   }
-  // Null: RowOf must find or make it.
+  // Null: RowOf must find or create it.
   format::NativeSiteCounters* KnownRowOf(uint32_t site) { return rows_[site].load(std::memory_order_relaxed); }
 
  private:
@@ -139,19 +140,19 @@ class ThreadRows {
     of_bytes->fetch_add(bytes, std::memory_order_relaxed);
     of_blocks->fetch_add(1, std::memory_order_relaxed);
   }
-  // The rows to use if RowOf returns null; counts the call as uncounted if there are none.
+  // Returns the rows to use if RowOf returns null; counts the call as uncounted if there are none.
   ThreadRows* FallbackRows() const;
   format::NativeSiteCounters* ChunkOf(uint32_t number);
   format::NativeSiteCounters* NewRowOf(uint32_t site);
 
   std::atomic<format::NativeSiteCounters*> rows_[format::kMaxNativeSites] =
-      {};  // zeros take no memory until they are touched
+      {};  // zeros take no memory until they are written
   std::atomic<format::NativeSiteCounters*> chunks_[kChunks] = {};
   SiteTable* table_ = nullptr;
   std::atomic<bool> is_leased_{false};
   bool is_common_ = false;
-  // Calls that go to Common() before the next attempt to get a shard: a system call in each malloc would take more
-  // time than the program itself.
+  // Calls that use Common() before the next attempt to get a shard: a system call in each malloc would dominate the
+  // program's time.
   uint32_t pause_ = 0, calls_left_ = 0;
   Caller callers_[kCallers];
 };

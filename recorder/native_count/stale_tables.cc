@@ -31,7 +31,7 @@ bool IsYounger(const Stale& a, const Stale& b) {
   return std::tie(a.modified.tv_sec, a.modified.tv_nsec) > std::tie(b.modified.tv_sec, b.modified.tv_nsec);
 }
 
-// 0: no table.
+// Returns 0 if this is not the name of a table.
 pid_t ProcessOf(std::string_view name) {
   if (!name.starts_with(kPrefix)) return 0;
   name.remove_prefix(kPrefix.size());
@@ -47,7 +47,7 @@ bool IsStale(int folder, const char* name, Stale* into) {
   if (table < 0) return false;
   struct stat status {};
   const bool is_known = fstat(table, &status) == 0;
-  close(table);  // and with it the lock
+  close(table);  // also releases the lock
   into->modified = status.st_mtim;
   return is_known;
 }

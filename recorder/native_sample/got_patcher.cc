@@ -20,7 +20,7 @@
 namespace heaprec::native {
 namespace {
 
-// A loaded module, as far as its imports go. Addresses of this process.
+// The imports of a loaded module. Addresses of this process.
 struct Module {
   explicit Module(const dl_phdr_info& info)
       : path(info.dlpi_name != nullptr ? info.dlpi_name : ""), base(info.dlpi_addr) {
@@ -47,7 +47,7 @@ struct Module {
   bool Holds(uintptr_t address, size_t bytes) const {
     return begin <= address && address < end && bytes <= end - address;
   }
-  // What lies elsewhere (code that the loader itself has changed, DT_TEXTREL) may not be written.
+  // Slots elsewhere may not be written: the loader itself has changed that code (DT_TEXTREL).
   bool HoldsSlot(uintptr_t address) const {
     return address % sizeof(uintptr_t) == 0 && writable_begin <= address && address < writable_end &&
            sizeof(uintptr_t) <= writable_end - address;
@@ -70,8 +70,8 @@ struct Module {
   uintptr_t hashes = 0;  // DT_GNU_HASH
 
  private:
-  // The table: four words, 64-bit words of a filter, a first symbol for each bucket, and a hash for each symbol from
-  // `begin` on, whose lowest bit ends its bucket.
+  // Searches the hash table: four words, 64-bit words of a filter, the first symbol of each bucket, and a hash per
+  // symbol from `begin` on, whose lowest bit marks the end of its bucket.
   const ElfW(Sym) * FindHashed(const char* name) const {
     uint32_t hash = 5381;
     for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
@@ -89,7 +89,7 @@ struct Module {
     }
   }
 
-  // The loader has made addresses of most of these, but not in every module (the vDSO).
+  // The loader has replaced most of these offsets by addresses, but not in every module (the vDSO).
   uintptr_t AddressOf(const ElfW(Dyn) & entry) const {
     return entry.d_un.d_ptr < base ? base + entry.d_un.d_ptr : entry.d_un.d_ptr;
   }
@@ -129,7 +129,7 @@ bool IsSlot(const ElfW(Rela) & relocation) {
          (type == arch::kRelocatedWord && relocation.r_addend == 0);
 }
 
-// Makes a read-only page writable while it lives.
+// Makes a read-only page writable during its lifetime.
 class Writable {
  public:
   Writable(const Module& module, uintptr_t address) : page_(address & ~(arch::PageSize() - 1)) {
@@ -143,7 +143,7 @@ class Writable {
   Writable(const Writable&) = delete;
   Writable& operator=(const Writable&) = delete;
 
-  int error() const { return error_; }  // 0: it can be written
+  int error() const { return error_; }  // 0: the page is writable
 
  private:
   const uintptr_t page_;
@@ -174,17 +174,17 @@ const link_map* HolderOf(const void* function) {
   return dladdr1(function, &info, reinterpret_cast<void**>(&holder), RTLD_DL_LINKMAP) != 0 ? holder : nullptr;
 }
 
-// Null: the module itself does not define it.
+// Returns null if the module itself does not define the function.
 void* FindIn(const link_map* module, const char* name) {
   void* const handle = dlopen(module->l_name[0] != 0 ? module->l_name : nullptr, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* const found = dlsym(handle, name);
   dlclose(handle);
-  // A handle answers for what its library needs, too.
+  // dlsym on a handle also searches the libraries that it depends on.
   return found != nullptr && HolderOf(found) == module && !IsEntryOnly(found) ? found : nullptr;
 }
 
-// In the loader's order.
+// Searches in the loader's order.
 void* FindFrom(const link_map* module, const char* name) {
   for (; module != nullptr; module = module->l_next) {
     if (void* const found = FindIn(module, name)) return found;
@@ -199,15 +199,15 @@ class GotPatcher::Pass {
  public:
   Pass(GotPatcher* patcher, bool undoes) : patcher_(*patcher), undoes_(undoes) {}
 
-  // Visits the modules in `listed`; null: all modules. False: a library was unloaded after the list was made, and
-  // nothing was done.
+  // Visits the modules in `listed`; null: all modules. Returns false if a library was unloaded after the list was made;
+  // nothing was done then.
   bool Run(const Listed* listed) {
     listed_ = listed;
     has_begun_ = false;
     const int refused = dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* self) { return static_cast<Pass*>(self)->Visit(*info); }, this);
     if (refused != 0) return false;
-    // Forgets the originals of unloaded modules, unless a module could not be read: they may be its.
+    // Removes the originals of unloaded modules. If a module could not be read they may be its own, so they stay.
     if (is_full_ && !has_skipped_) patcher_.originals_.clear();
     for (const auto& [address, original] : seen_) patcher_.originals_.insert_or_assign(address, original);
     return true;
@@ -229,7 +229,7 @@ class GotPatcher::Pass {
     return 0;
   }
 
-  // While no library is unloaded, the modules of earlier passes are where they were.
+  // Unless a library was unloaded, the modules of earlier passes are at the same addresses.
   void Begin(const dl_phdr_info& info) {
     is_full_ = undoes_ || info.dlpi_subs != patcher_.gone_;
     if (is_full_) patcher_.done_.clear();
@@ -243,7 +243,7 @@ class GotPatcher::Pass {
     uintptr_t address;
     const ElfW(Rela) & relocation;
     const Import& import;
-    uintptr_t own;  // the module's own function of this name; 0: it has none
+    uintptr_t own;  // the module's own function with this name; 0: none
     bool IsLazy() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedCall; }
     bool IsPointer() const { return ELF64_R_TYPE(relocation.r_info) == arch::kRelocatedWord; }
   };
@@ -258,15 +258,15 @@ class GotPatcher::Pass {
         undoes_ || std::ranges::none_of(found, [&](const Found& slot) { return IsBoundElsewhere(module, slot); });
     for (const Found& slot : found) {
       const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
-      // It leads to another module's function, which comes first, or stays.
+      // The slot points to a function of another module, which comes first or must stay.
       const auto original = reinterpret_cast<uintptr_t>(slot.import.originals[0]);
       if (slot.own != 0 && (bound == slot.own || module.Holds(original, 1))) continue;
       Change(module, slot.address, may_bind && slot.IsLazy(), slot.import);
     }
   }
 
-  // Calls of the replaced allocator go to the replacements, except those from its own module: a program that was linked
-  // with the allocator.
+  // Redirects calls of the replaced allocator, except those from its own module: a program that was linked with the
+  // allocator.
   void VisitAllocator(const Module& module) {
     const bool is_libc = module.DefinesFunction("__libc_start_main") || module.DefinesFunction("__tls_get_addr");
     const Import* const replaced = patcher_.ImportNamed("malloc");
@@ -291,8 +291,8 @@ class GotPatcher::Pass {
   }
 
   // Whether the loader has bound an import to another function than ours or the original: the module has another malloc
-  // in its scope (RTLD_DEEPBIND). Where its lazy slots will be bound cannot be known then, and no block of one malloc
-  // may get to the other's free. Writable pointers are ignored: the program may have set them.
+  // in its scope (RTLD_DEEPBIND). It is then unknown how lazy slots will be bound, and a block of one malloc must not
+  // get to the other's free. Writable pointers are ignored, because the program may have set them.
   static bool IsBoundElsewhere(const Module& module, const Found& slot) {
     if (slot.own != 0 || (slot.IsPointer() && !module.IsReadOnly(slot.address))) return false;
     const uintptr_t bound = Slot(slot.address).load(std::memory_order_acquire);
@@ -326,15 +326,15 @@ class GotPatcher::Pass {
     ++outcome_.changed;
   }
 
-  // Slots come module by module.
+  // Refused slots are passed module by module.
   void Refused(const Module& module, int error) {
     const std::string_view name = module.path.substr(module.path.rfind('/') + 1);
     if (outcome_.refused++ == 0) outcome_.error = error;
     if (outcome_.refusing.empty() || outcome_.refusing.back() != name) outcome_.refusing.emplace_back(name);
   }
 
-  // A lazy slot that is not bound yet points back into its module. A pointer that does so was changed by the program
-  // after it was loaded, and stays.
+  // A lazy slot that is not bound yet points into its own module. The program has changed such a pointer after loading,
+  // so it is not replaced.
   static bool MayReplace(const Module& module, uintptr_t before, bool may_be_unbound, const Import& import) {
     return (may_be_unbound && module.Holds(before, 1)) || IsOriginal(before, import);
   }
@@ -387,8 +387,8 @@ GotPatcher::Listed GotPatcher::Loaded() {
 }
 
 // The loader lists a library before it has filled the library's slots and made them read-only; a store into a slot
-// would then interfere. A thread that loads a library holds the loader's other lock until it is done, and dlopen of the
-// program, which is loaded already, waits for that lock.
+// would interfere with that. A loading thread holds the loader's other lock until it has finished. dlopen of the
+// program itself, which is already loaded, waits for that lock.
 void GotPatcher::AwaitLoaders() {
   if (void* const program = dlopen(nullptr, RTLD_LAZY)) dlclose(program);
 }
@@ -405,14 +405,14 @@ bool GotPatcher::LibrariesChanged() const {
 }
 
 std::optional<GotPatcher::Outcome> GotPatcher::Patch(const Listed& whole) {
-  // What the replacements read is stored before this fence.
+  // All data that the replacements read is stored before this fence.
   if (!arch::FenceThreads()) return Outcome{.refused = 1, .refusing = {""}, .error = errno};
   Pass pass(this, /*undoes=*/false);
   if (!pass.Run(&whole)) return std::nullopt;
   return pass.outcome();
 }
 
-// No fence: the originals were complete before the slots were patched.
+// Needs no fence: the originals were complete before the slots were patched.
 GotPatcher::Outcome GotPatcher::UndoAll() {
   Pass pass(this, /*undoes=*/true);
   (void)pass.Run(nullptr);

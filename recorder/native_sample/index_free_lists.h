@@ -1,4 +1,4 @@
-// Lists of numbers below N that share one array of links: a number is in one list at a time, or in none.
+// Lists of numbers below N that share one array of links: a number is in at most one list.
 //
 // Context:  any: no lock, no heap.
 // Threads:  any; TakeAll: one at a time.
@@ -18,7 +18,7 @@ class IndexFreeLists {
 
   // Zero-filled memory is an empty list. Numbers are stored as number + 1.
   struct Free {
-    std::atomic<uint64_t> head{0};  // tag in the upper half: it defeats ABA
+    std::atomic<uint64_t> head{0};  // the upper half is a tag that prevents ABA errors
   };
   struct Done {
     std::atomic<uint32_t> head{0};
@@ -49,7 +49,7 @@ class IndexFreeLists {
       next_[number].store(head, std::memory_order_relaxed);
     } while (!list->head.compare_exchange_weak(head, number + 1, std::memory_order_release, std::memory_order_relaxed));
   }
-  // Visits all numbers in the list, the last pushed first; a visit may push its number into another list.
+  // Visits all numbers in the list, the latest one first. A visit may push its number into another list.
   template <typename Visit>
   void TakeAll(Done* list, const Visit& visit) {
     uint32_t at = list->head.exchange(0, std::memory_order_acquire);

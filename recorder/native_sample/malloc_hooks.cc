@@ -26,7 +26,7 @@ namespace {
 
 using arch::Call;
 
-// The replaced functions, called by address: their names may go through slots that are already patched.
+// The replaced functions, called by address, because their names may refer to patched slots.
 struct Originals {
   decltype(&::malloc) malloc = &::malloc;
   decltype(&::calloc) calloc = &::calloc;
@@ -40,7 +40,7 @@ struct Originals {
   decltype(&::pvalloc) pvalloc = &::pvalloc;
   decltype(&::strdup) strdup = &::strdup;
   decltype(&::strndup) strndup = &::strndup;
-  // Not every libc has these: null.
+  // Null in some versions of libc.
   void (*cfree)(void*) = nullptr;
   void (*free_sized)(void*, size_t) = nullptr;
   void (*free_aligned_sized)(void*, size_t, size_t) = nullptr;
@@ -48,21 +48,21 @@ struct Originals {
 Originals real;
 
 constinit std::atomic<AllocationListener*> active_listener{nullptr};
-// Its holder may hold the lock of the loader's list. Guards the next two variables and the patcher.
+// Guards the next two variables and the patcher. Its holder may hold the lock of the loader's list.
 std::timed_mutex patching;
-bool are_installed = false;            // the hooks, by MallocHooks
-GotPatcher::Changes seen_changes = 0;  // by TakeLibraryChanges
+bool are_installed = false;            // MallocHooks has installed the hooks
+GotPatcher::Changes seen_changes = 0;  // at the last call of TakeLibraryChanges
 SampledBlocks blocks;
 std::atomic<uint32_t> unseen_allocators{0};
-std::atomic<bool> has_found_other{false};  // dlsym, another malloc
+std::atomic<bool> has_found_other{false};  // dlsym has found another malloc
 
 AllocationListener* Active() {
   AllocationListener* const listener = active_listener.load();
   return listener != nullptr && IsOriginalProcess() ? listener : nullptr;
 }
 
-// Sequentially consistent, as are the stores of active_listener, and of 0 in WakeAll: a thread that finds no listener
-// finds the next one when it looks again, or its UINT64_MAX comes before WakeAll's 0.
+// Sequentially consistent, like the stores of active_listener and the stores of 0 in WakeAll. If a thread finds no
+// listener, either its second look finds the next one, or its store of UINT64_MAX precedes the 0 of WakeAll.
 __attribute__((noinline)) void* Due(void* block, size_t size, Function function, Call call) {
   ThreadClock* const clock = ThreadClocks::Own();
   if (clock->is_in_hook) return block;
@@ -83,11 +83,11 @@ __attribute__((noinline)) void* Due(void* block, size_t size, Function function,
   return block;
 }
 
-// The first call of a thread: it has no clock yet, so the call has not been counted.
+// Handles the first call of a thread, which has no clock yet, so the call has not been counted.
 __attribute__((noinline)) void* DueOrFirst(void* block, size_t size, Function function, Call call) {
   if (ThreadClocks::HasOwn()) return Due(block, size, function, call);
   ThreadClock* const clock = ThreadClocks::Own();
-  // No clock was available: this one is shared by many threads.
+  // No clock was available: this one is shared by several threads.
   if (clock->due.load(std::memory_order_relaxed) == UINT64_MAX) return block;
   clock->bytes.store(clock->bytes.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
   clock->calls.store(clock->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -145,7 +145,7 @@ void Free(void* block) {
   real.free(block);
 }
 
-// The entry is taken before another thread can get the block.
+// Takes the entry before another thread can get the block.
 __attribute__((noinline)) void* ReallocateTracked(void* block, size_t size) {
   const Looking looking;
   const uint16_t place = looking.Take(block);
@@ -193,7 +193,7 @@ void* Valloc(size_t size) { return Counted(real.valloc(size), size, Function::kM
 
 void* Pvalloc(size_t size) { return Counted(real.pvalloc(size), size, Function::kMemalign); }
 
-// The hooks do not see that libc calls malloc in it: libc's slots are left as they are.
+// Counts the block here, because libc's own call of malloc does not reach the hooks: libc's slots are not changed.
 HEAPREC_INLINE char* Duplicated(char* copy) {
   return static_cast<char*>(Counted(copy, copy != nullptr ? strlen(copy) + 1 : 0, Function::kStrdup));
 }
@@ -218,7 +218,7 @@ void FreeAlignedSized(void* block, size_t alignment, size_t size) {
 }
 
 // operator new and delete in all their forms, with the sizes, alignments and std::nothrow that follow the first
-// argument. They are replaced where an allocator defines them; libstdc++'s call malloc and free, which are replaced.
+// argument. They are replaced if an allocator defines them; libstdc++'s call malloc and free, which are replaced.
 std::array<void*, 20> operators{};
 
 template <size_t kIndex, typename... More>
@@ -286,7 +286,7 @@ Import Of(const char* name, Original* original, Replacement* replacement) {
   return {name, reinterpret_cast<void*>(replacement), {reinterpret_cast<void*>(*original), meant}};
 }
 
-// Programs compiled with older headers of libc call `name` instead of the function of `of`.
+// Programs compiled with older headers of libc call `name` instead of the function in `of`.
 Import AliasOf(const char* name, Import of) {
   of.name = name;
   return of;
@@ -325,7 +325,7 @@ std::vector<Import> AllImports() {
 }
 
 GotPatcher& Patcher() {
-  // Never destroyed: what it has patched may outlive everything.
+  // Never destroyed: patched slots may be used until the process ends.
   static GotPatcher* const patcher = new GotPatcher(AllImports(), reinterpret_cast<const void*>(&blocks));
   return *patcher;
 }
@@ -334,7 +334,7 @@ void NoteUnseen(const GotPatcher::Outcome& outcome) {
   unseen_allocators.fetch_add(static_cast<uint32_t>(outcome.unseen.size()), std::memory_order_relaxed);
 }
 
-// What dlsym is to return instead of a replaced function; null: what it finds.
+// Returns the replacement that dlsym must return; null: dlsym's own result.
 void* Replaced(void* handle, const char* name, const void* caller) {
   const Import* const import = Patcher().ImportNamed(name);
   if (import == nullptr) return nullptr;
@@ -346,9 +346,9 @@ void* Replaced(void* handle, const char* name, const void* caller) {
   return nullptr;
 }
 
-// A thread that has just loaded a library looks up its functions with dlsym. So the library is patched before any of
-// them runs, except for its constructors. dlopen cannot be replaced, because it examines its caller. dlsym itself waits
-// for threads that load; this function may wait for nothing else.
+// A thread that has just loaded a library looks up its functions with dlsym. So this patches the library before any of
+// its functions run, except for its constructors. dlopen cannot be replaced, because it examines its caller. dlsym
+// itself waits for loading threads; this function must not wait for anything else.
 void PatchLoaded() {
   const auto try_to = [](const auto& act) {
     const std::unique_lock lock(patching, std::try_to_lock);
@@ -365,11 +365,11 @@ void PatchLoaded() {
     try_to([&] {
       if (const auto outcome = Patcher().Patch(*loaded)) NoteUnseen(*outcome);
     });
-  } catch (...) {  // no memory: at the next tick
+  } catch (...) {  // out of memory: the next tick tries again
   }
 }
 
-// Does nothing in a signal handler that interrupted it.
+// Does nothing if it runs in a signal handler that has interrupted it.
 void* BeforeDlsym(void* handle, const char* name, const void* caller) {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local bool is_inside = false;
   if (Active() == nullptr || std::exchange(is_inside, true)) return nullptr;
@@ -395,13 +395,13 @@ Result<std::unique_ptr<MallocHooks>> MallocHooks::Install() {
   constexpr int kMaxPauses = 200;
   for (int i = 0; !IsQuiet() && i < kMaxPauses; ++i) nanosleep(&kPause, nullptr);
   if (!IsQuiet()) return Error{"a thread is still in the hooks of the previous recording"};
-  // Two megabytes that a program which ends soon need not touch.
+  // Two megabytes, which a short program does not use.
   KeepSparse(&blocks, sizeof blocks);
   static bool have_blocks_been_used = false;
   if (std::exchange(have_blocks_been_used, true)) blocks.Clear();
   const GotPatcher::Outcome outcome = PatchLibraries();
   hooks->missing_ = outcome.Refusal() + (outcome.refused > 0 && !outcome.unseen.empty() ? "; " : "") + outcome.Unseen();
-  // A program that imports none of these functions may load a library that does.
+  // A program that imports none of these functions may later load a library that does.
   if (outcome.changed > 0 || outcome.refused == 0) return hooks;
   return Error{"no library's malloc can be replaced; " + hooks->missing_};
 }
@@ -412,7 +412,7 @@ void MallocHooks::Activate(AllocationListener* listener, MmapListener* mmap_list
   ThreadClocks::WakeAll();
 }
 
-// The lock is not held while waiting for a thread that loads, because that may wait for this one.
+// Does not hold the lock while it waits for a loading thread, because that thread may wait for this one.
 GotPatcher::Outcome PatchLibraries() {
   constexpr int kMaxTries = 8;
   for (int i = 0; i < kMaxTries; ++i) {

@@ -1,9 +1,9 @@
-// Replacements of malloc's family, and of mmap's (mmap_hooks.h), in all libraries while native memory is sampled. They
-// add a few nanoseconds to a call, except for calls with a sample point, and for tracked blocks.
+// Replaces malloc's family, and mmap's (mmap_hooks.h), in all libraries while native memory is sampled. The hooks add a
+// few nanoseconds to a call, except for calls with a sample point, and for tracked blocks.
 //
-// Context:  MallocHooks: setup or drain; TakeLibraryChanges: drain. PatchLibraries: a thread of its own. IsQuiet: any.
-// Threads:  any number of threads allocate meanwhile. After the end threads may still be in the hooks, or call them
-//           through pointers that they kept: the hooks stay and pass calls on.
+// Context:  MallocHooks: setup or drain; TakeLibraryChanges: drain. PatchLibraries: a separate thread. IsQuiet: any.
+// Threads:  any number of threads allocate meanwhile. Afterwards threads may still be in the hooks, or call them
+//           through stored pointers. So the hooks stay and call the originals.
 // Failure:  Install: an Error if there is no memory for the clocks, no library that calls these functions can be
 //           patched, or another recording has patched them. If only some libraries cannot be patched, the others are,
 //           and `missing` names them. It is no error if no library calls them yet.
@@ -24,11 +24,11 @@
 
 namespace heaprec::native {
 
-// Calls that the hooks never see: slots of libc and of other allocators are not changed, and a library's constructors
+// Calls that never reach the hooks: slots of libc and of other allocators are not changed, and a library's constructors
 // run before its slots can be written.
 inline constexpr char kNotSeen[] =
     "memory that libc allocates for its caller (asprintf, getline, fopen, opendir), constructors of libraries, calls "
-    "through function pointers from before the recording, mappings that an allocator makes for its blocks";
+    "through function pointers stored before the recording, mappings that an allocator makes for its blocks";
 
 enum class Function : uint8_t { kMalloc, kCalloc, kRealloc, kMemalign, kStrdup, kNew };
 const char* FunctionName(Function function);
@@ -41,15 +41,15 @@ struct Allocation {
   Registers caller;
 };
 
-// Takes the samples. Its functions run inside malloc's family, in any state of the thread: no heap, no lock, no I/O.
+// Receives the samples. Its functions run inside malloc's family, in any state of the thread: no heap, no lock, no I/O.
 class AllocationListener {
  public:
   virtual ~AllocationListener() = default;
-  // The thread's clock, which includes this block, has reached a sample point. Sets the next one.
+  // Called when the thread's clock, which includes this block, has reached a sample point. Sets the next point.
   virtual void OnDue(ThreadClock* clock, const Allocation& allocation) = 0;
 };
 
-// While it exists, the calls of all libraries go to the hooks; before Activate the hooks only pass them on. One
+// While it exists, the calls of all libraries go to the hooks. Before Activate the hooks only call the originals. One
 // per process.
 class MallocHooks {
  public:
@@ -59,10 +59,9 @@ class MallocHooks {
   MallocHooks(const MallocHooks&) = delete;
   MallocHooks& operator=(const MallocHooks&) = delete;
 
-  // Both (null: no mmap_listener) must exist until IsQuiet after the end of this object.
+  // Both listeners must exist until IsQuiet returns true after the end of this object. mmap_listener may be null.
   void Activate(AllocationListener* listener, MmapListener* mmap_listener = nullptr);
-  // Libraries that could not be patched, and why, and allocators that are not seen, of those loaded at the start;
-  // empty: none.
+  // Which libraries loaded at the start could not be patched, why, and which allocators are not seen; empty: none.
   const std::string& missing() const { return missing_; }
 
  private:
@@ -73,15 +72,15 @@ class MallocHooks {
 };
 struct LibraryChanges {
   bool needs_patching;       // libraries were loaded or unloaded: call PatchLibraries
-  bool patched_or_unloaded;  // since the last call: code addresses may belong to other libraries
+  bool patched_or_unloaded;  // since the last call: code addresses may belong to other libraries now
 };
 // Returns what has changed since the last call.
 LibraryChanges TakeLibraryChanges();
 // Patches libraries that were loaded since. Waits while another thread loads one, so neither a recording nor the end of
 // the process may wait for this.
 GotPatcher::Outcome PatchLibraries();
-// The number of allocators so far, other than the one whose functions are replaced, that were loaded, or found by dlsym
-// for somebody: their calls are not seen.
+// Number of allocators, other than the replaced one, that were loaded or returned by dlsym so far: their calls are not
+// seen.
 uint32_t UnseenAllocators();
 // Whether no thread is inside a listener that is no longer active.
 bool IsQuiet();
@@ -89,7 +88,7 @@ bool IsQuiet();
 // thread is still patching after `patience`.
 bool HoldPatching(std::chrono::milliseconds patience);
 void ReleasePatching();
-// In a child of fork: stops all sampling.
+// Stops all sampling in a forked child.
 void AbandonHooks();
 
 SampledBlocks& Blocks();

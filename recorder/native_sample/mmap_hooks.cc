@@ -17,8 +17,8 @@ constinit std::atomic<MmapListener*> active_listener{nullptr};
 constinit std::atomic<uint32_t> inside{0};
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_inside = false;
 
-// Sequentially consistent, as is the store of null: a thread that finds a listener is counted in `inside` before
-// AreMappingsQuiet reads it.
+// Sequentially consistent, like the store of null: a thread that finds a listener is counted in `inside` before
+// AreMappingsQuiet reads the count.
 class Visit {
  public:
   Visit() : error_(errno) {
@@ -41,7 +41,7 @@ class Visit {
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
-  // The errno that the caller finds.
+  // Sets the errno that the caller will see.
   void Failed(int error) { error_ = error; }
   MmapListener* operator->() const { return listener_; }
   explicit operator bool() const { return listener_ != nullptr; }
@@ -60,7 +60,7 @@ uintptr_t PageBytes() {
   return bytes;
 }
 
-// The kernel maps whole pages.
+// Rounds up, because the kernel maps whole pages.
 uintptr_t EndOf(uintptr_t begin, size_t bytes) { return (begin + bytes + PageBytes() - 1) & ~(PageBytes() - 1); }
 
 MappingType TypeOf(int protection, int flags) {
@@ -70,7 +70,7 @@ MappingType TypeOf(int protection, int flags) {
   return (flags & MAP_ANONYMOUS) != 0 ? MappingType::kPrivate : MappingType::kFile;
 }
 
-// Compiled with a frame pointer: the first word of a hook's frame is its caller's.
+// Compiled with a frame pointer: the first word of a hook's frame is that of its caller's frame.
 #define HEAPREC_CALLER                                                                                            \
   Registers {                                                                                                     \
     reinterpret_cast<uintptr_t>(__builtin_return_address(0)), reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa()), \
@@ -80,7 +80,7 @@ MappingType TypeOf(int protection, int flags) {
 void* Map(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
   void* const at = mmap(address, bytes, protection, flags, file, offset);
   const bool failed = at == MAP_FAILED;
-  // The kernel may have cleared the place before it found that it has no room.
+  // With MAP_FIXED the kernel may have unmapped the range before it failed.
   if (failed && (flags & MAP_FIXED) == 0) return at;
   const Visit visit;
   if (!visit) return at;
@@ -105,7 +105,7 @@ int Unmap(void* address, size_t bytes) {
 // Whether the old range stays mapped, and the new one is a second mapping of the same memory.
 bool Duplicates(size_t old_bytes, int flags) { return old_bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0; }
 
-// The last argument is read only if the flags say that it is there.
+// Reads the last argument only if the flags say that it was passed.
 void* Remap(void* old_address, size_t old_bytes, size_t bytes, int flags, void* address) {
   const auto old_begin = reinterpret_cast<uintptr_t>(old_address);
   Visit visit;
@@ -123,7 +123,7 @@ void* Remap(void* old_address, size_t old_bytes, size_t bytes, int flags, void* 
     const MappingType sort = old_bytes == 0 ? MappingType::kShared : MappingType::kPrivate;
     visit->OnMapped({begin, EndOf(begin, bytes), sort, true}, HEAPREC_CALLER);
   }
-  // The kernel unmaps the target, and the end of a range that shrinks, before it checks whether it can move the rest.
+  // The kernel unmaps the target, and the end of a shrinking range, before it checks whether it can move the rest.
   if (failed && (flags & MREMAP_FIXED) != 0) visit->OnUnknownState();
   return at;
 }

@@ -1,13 +1,13 @@
-// Replacements of mmap, munmap and mremap in all libraries while native memory is sampled. These calls are few and take
+// Replaces mmap, munmap and mremap in all libraries while native memory is sampled. These calls are few and take
 // microseconds, so each is recorded.
 //
 // Context:  SetMmapListener: setup or drain. AreMappingsQuiet, AbandonMmapListener: any. MappingImports: setup.
-// Threads:  any number of threads map meanwhile, also in signal handlers. The hooks keep errno, and use no lock, no
-//           heap, and no thread-local memory that is allocated when it is first used. They stay installed, and pass
-//           calls on while there is no listener.
-// Failure:  results are passed on: a failed mmap or mremap is not a mapping. A munmap of whole pages that the kernel
-//           refuses (it has no room to split a mapping) counts as done. A call within a hook of the same thread (in a
-//           signal handler) is OnUnknownState.
+// Threads:  any number of threads map meanwhile, also in signal handlers. The hooks preserve errno, and use no lock, no
+//           heap, and no thread-local memory that is allocated on first use. They stay installed, and call the
+//           originals while there is no listener.
+// Failure:  results are returned unchanged; a failed mmap or mremap is not a mapping. A munmap of whole pages that the
+//           kernel refuses (it cannot split the mapping) counts as done. A call within a hook of the same thread (in a
+//           signal handler) leads to OnUnknownState.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace heaprec::native {
 
-// By the protection and the flags of a call.
+// Determined by the protection and the flags of a call.
 enum class MappingType : uint8_t {
   kReserve,  // not accessible
   kPrivate,  // private memory
@@ -36,23 +36,24 @@ struct Mapping {
 class MmapListener {
  public:
   virtual ~MmapListener() = default;
-  // After the call, and before its caller knows the address.
+  // Called after mmap, and before its caller knows the address.
   virtual void OnMapped(const Mapping& mapping, const Registers& caller) = 0;
-  // Before the call: until then no other call can get these addresses.
+  // Called before munmap: until then no other call can get these addresses.
   virtual void OnUnmapping(uintptr_t begin, uintptr_t end) = 0;
-  // The same for mremap; OnMoved has its result: the mapping is then at `begin` to `end`, or unchanged if it failed.
+  // The same for mremap. OnMoved then reports its result: the mapping is at `begin` to `end`, or unchanged if it
+  // failed.
   virtual uint32_t OnMoving(uintptr_t begin, uintptr_t end) = 0;
   virtual void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const Registers& caller) = 0;
-  // A failed call may have unmapped something before it failed.
+  // Called if a call has failed that may have unmapped something before.
   virtual void OnUnknownState() = 0;
 };
 
-// Null: no listener. Otherwise call it after InitForkGuard; the listener must exist until the next SetMmapListener and
-// AreMappingsQuiet.
+// Sets the listener; null: none. Call it after InitForkGuard. The listener must exist until AreMappingsQuiet returns
+// true after the next SetMmapListener.
 void SetMmapListener(MmapListener* listener);
 // Whether no thread is inside a listener that was removed.
 bool AreMappingsQuiet();
-// In a child of fork.
+// Removes the listener in a forked child.
 void AbandonMmapListener();
 
 std::vector<Import> MappingImports();

@@ -24,7 +24,7 @@ uint16_t SampledBlocks::Put(const void* block, uint64_t sample) {
         continue;
       }
       places_[index].sample.store(sample, std::memory_order_relaxed);
-      // Release: who finds the block finds its sample.
+      // Release: a thread that finds the block also finds its sample.
       words_[index].store(WordOf(address, sample), std::memory_order_release);
       return static_cast<uint16_t>(index + 1);
     }

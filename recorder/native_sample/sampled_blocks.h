@@ -5,10 +5,9 @@
 //
 //   free -> held     an allocating thread (Put), before its caller knows the block
 //   held -> taken    the thread that frees the block (Take)
-//   taken -> held    the same thread: the block was not freed after all (Restore)
-//   taken -> free    the same thread (MarkDead), which reports it to the drain; without room for that: -> dead, and the
-//                    drain frees the entry
-//   held -> free     the drain: the sample is no longer needed (Drop)
+//   taken -> held    the same thread, if the block was not freed (Restore)
+//   taken -> free    the same thread (MarkDead), which reports it to the drain; if that fails: -> dead, and the drain
+//   frees the entry held -> free     the drain: the sample is no longer needed (Drop)
 //
 // A block that is allocated and freed repeatedly has the same address each time, so an entry must not wait for the
 // drain.
@@ -16,7 +15,7 @@
 // Units:    ns of CLOCK_MONOTONIC.
 // Context:  MayHold, Put, Take, Restore, MarkDead: alloc, inside malloc's family. Drop, TakeDead, Clear: drain.
 // Threads:  any; one drain.
-// Failure:  Put returns 0 if there is no room.
+// Failure:  Put returns 0 if no entry is free.
 #pragma once
 
 #include <array>
@@ -33,20 +32,20 @@ class SampledBlocks {
   static constexpr uint32_t kPlaces = kWays * kBuckets;  // numbered from 1: they fit into 16 bits
   static_assert(kPlaces < 1 << 16);
 
-  // False: the block is not tracked.
+  // Returns false if the block is not tracked.
   bool MayHold(const void* block) const {
     return filter_[ByteOf(reinterpret_cast<uintptr_t>(block))].load(std::memory_order_relaxed) != 0;
   }
 
   uint16_t Put(const void* block, uint64_t sample);
-  // 0: it is not tracked.
+  // Returns 0 if the block is not tracked.
   uint16_t Take(const void* block);
   void Restore(uint16_t place, const void* block);
   void MarkDead(uint16_t place, const void* block, uint64_t now_ns);
 
   // Does nothing if the sample is no longer tracked there.
   void Drop(uint16_t place, uint64_t sample);
-  // Visits (sample, when it was freed).
+  // Visits (sample, time at which the block was freed).
   template <typename Visit>
   void TakeDead(const Visit& visit) {
     const auto tell = [&](const Death& death) {
@@ -61,13 +60,13 @@ class SampledBlocks {
       words_[index].store(kFree, std::memory_order_release);
     });
   }
-  // Stops tracking all blocks. No thread may be inside.
+  // Stops tracking all blocks. No thread may be inside any of these functions.
   void Clear();
 
  private:
   static constexpr uintptr_t kFree = 0, kTaken = 1;
   static constexpr uint32_t kFilterBits = 16, kDeaths = 1 << 14;
-  // The top bits have the end of the sample's number, so that another sample at the same address is another word.
+  // The top bits are the end of the sample's id, so that entries of different samples at the same address differ.
   static constexpr int kAddressBits = 48;
   static constexpr uintptr_t kAddressMask = (uintptr_t{1} << kAddressBits) - 1;
 
@@ -79,7 +78,7 @@ class SampledBlocks {
 
   static uint64_t Mix(uintptr_t block) { return block * 0x9e3779b97f4a7c15; }
   static uint64_t Hash(uintptr_t block) { return Mix(block) ^ Mix(block) >> 32; }
-  // As few instructions as possible.
+  // Optimized for few instructions.
   static size_t ByteOf(uintptr_t block) { return Mix(block) >> (64 - kFilterBits); }
   static uint32_t BucketOf(uint64_t hash, int choice) {
     return static_cast<uint32_t>((choice == 0 ? hash : hash >> 20) & 0xffffffff) % kBuckets * kWays;

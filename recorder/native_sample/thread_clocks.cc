@@ -13,21 +13,21 @@
 namespace heaprec::native {
 namespace {
 
-std::atomic<ThreadClock*> memory_of_all{nullptr};  // pages are touched as threads come
+std::atomic<ThreadClock*> memory_of_all{nullptr};  // pages are touched as threads start
 std::atomic<uint32_t> high_water{0};
 IndexFreeLists<ThreadClocks::kCapacity> links;
 IndexFreeLists<ThreadClocks::kCapacity>::Free unused;
 pthread_key_t key;
 
-// The clock of a thread that is ending, of threads beyond kCapacity, and of the recorder's own work. It is never due,
-// and neither WakeAll nor TotalOf visits it: what is allocated on it is not sampled, and not counted. Threads share it;
-// nobody reads its sums.
+// The clock of threads that are ending, of threads beyond kCapacity, and of the recorder's own work. It is never due,
+// and WakeAll and TotalOf skip it, so its allocations are neither sampled nor counted. Threads share it; its sums are
+// not used.
 struct Nobodys : ThreadClock {
   Nobodys() { due.store(UINT64_MAX, std::memory_order_relaxed); }
 };
 Nobodys nobodys;
 
-// Pairs with the release in Prepare: a thread that comes through a patched slot sees all earlier initialisation.
+// Pairs with the release in Prepare: a thread that calls through a patched slot sees all earlier initialisation.
 ThreadClock* Clocks() { return memory_of_all.load(std::memory_order_acquire); }
 
 ThreadClock* NewClock() {
@@ -37,7 +37,7 @@ ThreadClock* NewClock() {
   do {
     if (index >= ThreadClocks::kCapacity) return nullptr;
   } while (!high_water.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
-  // The drain may look at it already: anonymous memory is zero, and so is a new clock.
+  // The drain may already read it: anonymous memory is zero, like a new clock.
   auto* const clock = new (&clocks[index]) ThreadClock;
   clock->index = index;
   return clock;
@@ -57,7 +57,7 @@ bool ThreadClocks::Prepare() {
 }
 
 ThreadClock* ThreadClocks::OwnNew() {
-  // A key's value may ask for memory.
+  // Setting a key's value may allocate memory.
   own_ = &nobodys;
   ThreadClock* const clock = NewClock();
   if (clock == nullptr || pthread_setspecific(key, clock) != 0) {

@@ -1,8 +1,8 @@
-// The exact native allocation of each thread, and the byte at which it next needs an update. One cache line for each
+// The exact native allocation of each thread, and the byte at which it needs its next update. One cache line for each
 // thread, found through one initial-exec TLS word.
 //
 // Units:    bytes, as requested of malloc.
-// Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The rest: drain.
+// Context:  Own, OwnWork: alloc, inside malloc's family. Prepare: setup. The others: drain.
 // Threads:  a clock belongs to its owner; the drain reads its atomics.
 // Failure:  threads that are ending, and those beyond kCapacity, share a clock that is never due and is not counted.
 // Maths:    docs/streams.md#native-memory
@@ -16,11 +16,12 @@
 namespace heaprec::native {
 
 struct alignas(128) ThreadClock {
-  // Written by the owner only, with plain loads and stores. They never decrease, whoever owns the clock.
+  // Written only by the owner, with plain loads and stores. They never decrease, even when the clock gets another
+  // owner.
   std::atomic<uint64_t> bytes{0}, calls{0};
   std::atomic<uint64_t> due{0};        // in bytes; the drain sets it to 0 to make the owner update
-  std::atomic<uint32_t> recording{0};  // to which the other fields belong
-  std::atomic<bool> is_inside{false};  // the owner is inside the objects of a recording
+  std::atomic<uint32_t> recording{0};  // the recording to which the other fields belong
+  std::atomic<bool> is_inside{false};  // the owner executes code of a recording
   // Counts at the start of this recording; stored before `recording`.
   std::atomic<uint64_t> bytes_before{0}, calls_before{0};
   throttle::ByteClock points;  // of this recording; not started: no owner yet
@@ -32,19 +33,19 @@ class ThreadClocks {
  public:
   static constexpr uint32_t kCapacity = 1 << 15;
 
-  // Call once, before anything else. False: no memory.
+  // Call once, before all others. Returns false without memory.
   static bool Prepare();
 
-  // The calling thread's clock; a new one if it has none.
+  // Returns the calling thread's clock, and creates it if necessary.
   static ThreadClock* Own() {
     ThreadClock* const own = own_;
     return own != &newcomers_ ? own : OwnNew();
   }
-  // The calling thread's clock. Threads without one share a clock that is due at each allocation.
+  // Returns the calling thread's clock. Threads without one share a clock that is due at each allocation.
   static ThreadClock* OwnOrShared() { return own_; }
   static bool HasOwn() { return own_ != &newcomers_; }
 
-  // What the calling thread allocates while this exists is the recorder's own: it is neither counted nor sampled.
+  // During its lifetime, allocations of the calling thread are the recorder's own: neither counted nor sampled.
   class OwnWork {
    public:
     OwnWork();
@@ -55,7 +56,7 @@ class ThreadClocks {
    private:
     ThreadClock* const before_;
   };
-  // The same, for the rest of the calling thread's life.
+  // The same until the calling thread ends.
   static void LeaveOut();
 
   // Makes each thread update at its next allocation.
@@ -64,7 +65,7 @@ class ThreadClocks {
   struct Totals {
     uint64_t bytes = 0, calls = 0;
   };
-  // Since each thread's first update in that recording.
+  // Sums since each thread's first update in that recording.
   static Totals TotalOf(uint32_t recording);
 
  private:

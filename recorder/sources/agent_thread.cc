@@ -60,7 +60,7 @@ JNIEnv* EnvOf(JavaVM* vm) {
 AttachedScope::AttachedScope(JavaVM* vm, const char* name) : vm_(vm), jni_(EnvOf(vm)) {
   if (jni_ != nullptr) return;
   JavaVMAttachArgs args{JNI_VERSION_1_6, const_cast<char*>(name), nullptr};
-  // A daemon: the JVM's exit does not wait for it.
+  // As a daemon, so that the JVM's exit does not wait for it.
   if (vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jni_), &args) != JNI_OK) {
     jni_ = nullptr;
     return;

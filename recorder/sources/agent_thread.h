@@ -1,4 +1,4 @@
-// A thread of the agent that runs until it is told to stop, and the time that such a thread is attached to the JVM.
+// A thread of the agent that runs until Stop, and the scope in which a thread is attached to the JVM.
 //
 // Context:  Start: setup. Stop, TryJoin: any but the thread itself. SleepOrStop, AttachedScope: the thread.
 // Failure:  Start returns an Error if the thread cannot be created.
@@ -19,9 +19,9 @@ namespace heaprec::sources {
 
 class StoppableThread {
  public:
-  // `body` returns when SleepOrStop returns true, or throws: then it has ended, too. `name`: at most 15 characters.
+  // `body` returns once SleepOrStop returns true. If it throws, it has also ended. `name`: at most 15 characters.
   StoppableThread(const char* name, std::function<void()> body) : name_(name), body_(std::move(body)) {}
-  // Waits for `body`, so declare what it uses before this.
+  // Waits for `body`, so declare its data before this.
   ~StoppableThread();
   StoppableThread(const StoppableThread&) = delete;
   StoppableThread& operator=(const StoppableThread&) = delete;
@@ -31,7 +31,7 @@ class StoppableThread {
   void Stop();
   // Whether the thread has ended, or was never started.
   bool TryJoin();
-  // Sleeps for `time`. Returns true, and at once, if the thread is to stop.
+  // Sleeps for `time`. Returns true as soon as the thread must stop.
   bool SleepOrStop(std::chrono::milliseconds time);
 
  private:
@@ -46,17 +46,17 @@ class StoppableThread {
   bool stop_requested_ = false, finished_ = false;
 };
 
-// The calling thread's environment; null: it is not attached.
+// Returns the calling thread's environment; null: it is not attached.
 JNIEnv* EnvOf(JavaVM* vm);
 
-// Attaches the calling native thread for its scope; nothing if it is attached already.
+// Attaches the calling native thread during its lifetime, unless it is attached already.
 class AttachedScope {
  public:
   explicit AttachedScope(JavaVM* vm, const char* name = "heaprec-drain");
   ~AttachedScope();
   AttachedScope(const AttachedScope&) = delete;
   AttachedScope& operator=(const AttachedScope&) = delete;
-  JNIEnv* jni() const { return jni_; }  // null: the JVM refused to attach the thread
+  JNIEnv* jni() const { return jni_; }  // null: the JVM has refused to attach the thread
 
  private:
   JavaVM* vm_;

@@ -1,4 +1,4 @@
-// A text that JVMTI allocates, freed at the end of the scope: JvmtiText name(jvmti); jvmti->GetX(..., name.out());
+// A text allocated by JVMTI and freed at the end of the scope: JvmtiText name(jvmti); jvmti->GetX(..., name.out());
 #pragma once
 
 #include <jvmti.h>
@@ -8,12 +8,12 @@ namespace heaprec::sources {
 class JvmtiText {
  public:
   explicit JvmtiText(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
-  ~JvmtiText() { jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_)); }  // null is legal
+  ~JvmtiText() { jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_)); }  // null is allowed
   JvmtiText(const JvmtiText&) = delete;
   JvmtiText& operator=(const JvmtiText&) = delete;
 
   char** out() { return &text_; }
-  // Empty if JVMTI has none.
+  // Empty if JVMTI returned no text.
   const char* c_str() const { return text_ != nullptr ? text_ : ""; }
 
  private:

@@ -13,8 +13,8 @@ namespace heaprec {
 namespace {
 std::atomic<LogLevel> log_level{LogLevel::kWarn};
 
-// One write, so that lines of several processes do not mix. A line that would have to wait is dropped: the program must
-// not wait for a reader of its stderr. False: this is not the program's stderr.
+// Uses one write, so that lines of several processes do not mix. Drops a line that would block, because the program
+// must not wait for a reader of its stderr. Returns false if the descriptor is not the program's stderr.
 bool WriteTo(int descriptor, std::string_view line) {
   if (!IsStandardError(descriptor)) return false;
   if (WouldWait(descriptor)) return true;
@@ -24,7 +24,7 @@ bool WriteTo(int descriptor, std::string_view line) {
 
 void WriteToStandardError(std::string_view line) {
   if (WriteTo(STDERR_FILENO, line)) return;
-  // Closed, or another file, or this thread has descriptors of its own.
+  // The descriptor is closed or refers to another file, or this thread has its own descriptors.
   const int descriptor = StandardErrorOfProcess();
   if (descriptor < 0) return;
   (void)WriteTo(descriptor, line);

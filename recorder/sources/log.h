@@ -1,4 +1,4 @@
-// What the agent prints: one line on stderr, never on stdout, never from an allocating thread.
+// The agent's messages: one line on stderr, never on stdout, never from an allocating thread.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What a recording consists of besides the sampling of the heap: other streams, tracked objects, snapshots, a census.
-// The recording calls all of its parts alike, in the order in which they were added.
+// A part of a recording besides the sampling of the heap: another stream, tracked objects, snapshots, a census. The
+// recording calls all parts in the order in which they were added.
 //
 // Context:  Connect, Describe, Activate: setup. OnTick, NewEpoch, MarkStackEmitted, Stop: drain. TryJoin: setup, after
 //           the recording has ended.
@@ -16,7 +16,8 @@
 
 namespace heaprec::sources {
 
-// A part lives as long as its recording, because a thread may be inside it. What a part does not need it leaves out.
+// A part lives as long as its recording, because a thread may be inside it. Functions that a part does not need are not
+// overridden.
 class Part {
  public:
   Part() = default;
@@ -24,17 +25,17 @@ class Part {
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
-  // Sets the callbacks of the drain that serve this part alone.
+  // Sets the drain's callbacks that serve only this part.
   virtual void Connect(writer::DrainCallbacks* /*callbacks*/) {}
-  // Notes in the header what the plan of the recording does not know.
+  // Adds to the header what the plan of the recording does not contain.
   virtual void Describe(format::FileHeader* /*header*/) const {}
   virtual Status Activate() { return {}; }
   virtual void OnTick(uint64_t /*now_ns*/) {}
-  // Definitions must be emitted again.
+  // From now on definitions must be emitted again.
   virtual void NewEpoch() {}
-  // Samples need not bring this stack any more, until the next epoch.
+  // Samples need not include this stack until the next epoch.
   virtual void MarkStackEmitted(const format::StackKey& /*key*/) {}
-  // Stops sampling; all that has happened so far is counted. Idempotent, and legal without Activate.
+  // Stops sampling; everything until then is counted. Idempotent, and allowed without Activate.
   virtual void Stop() {}
   // Whether its threads have ended, so that the destructor does not wait.
   virtual bool TryJoin() { return true; }
@@ -49,10 +50,10 @@ class Parts {
     parts_.push_back(std::move(part));
     return added;
   }
-  // Connects all parts, and has them follow the drain's chunks and stacks.
+  // Connects all parts, and informs them of the drain's chunks and stacks.
   void Connect(writer::DrainCallbacks* callbacks);
   void Describe(format::FileHeader* header) const;
-  // Up to the first that fails.
+  // Activates the parts, up to the first that fails.
   Status Activate();
   void OnTick(uint64_t now_ns);
   void NewEpoch();

@@ -1,12 +1,12 @@
-// Limits of what one sample may hold.
+// Limits for one sample.
 #pragma once
 
 namespace heaprec::sources {
 
-// Maximum depth of walks and of requests to JVMTI; StackBufferPool has the memory.
+// Maximum depth of walks and of requests to JVMTI; StackBufferPool provides the memory.
 inline constexpr int kMaxStackDepth = 1024;
 
-// Entries: a tracking index has 16 bits in a sample of the ring, and 0 is none.
+// Maximum number of entries: a tracking index has 16 bits in the ring, and 0 means none.
 inline constexpr int kMaxTracked = 65'535;
 
 }  // namespace heaprec::sources

@@ -10,8 +10,8 @@ using throttle::Lambdas;
 
 namespace {
 
-// Recordings store a float in half the bytes; what is rounded is what is used. volatile: GCC 12 leaves out the
-// conversion of a pair of doubles to floats and back (-O2).
+// Recordings store a float to save space, so the rounded value is also used for sampling. volatile: GCC 12 (-O2) omits
+// the conversion of a pair of doubles to floats and back.
 double Rounded(double lambda) {
   const volatile float rounded = static_cast<float>(lambda);
   return rounded;
@@ -35,12 +35,13 @@ std::optional<PublishedWindow> WindowPublisher::OnPoint(throttle::PointSums poin
   weight_since_.fetch_add(point.weight, std::memory_order_relaxed);
   const double effective = effective_since_.fetch_add(point.effective, std::memory_order_relaxed) + point.effective;
   if (point.count > 0) count_since_.fetch_add(point.count, std::memory_order_relaxed);
-  // Lambda is a quarter of what a point costs. A bound that is just being replaced delays a fall by a point or two.
+  // Computing Lambda takes a quarter of the time of a point. While the bound is being replaced, a decrease may be
+  // delayed by a point or two.
   if (effective < quiet_until_.load(std::memory_order_relaxed) &&
       now_ns < quiet_until_ns_.load(std::memory_order_relaxed)) {
     return std::nullopt;
   }
-  // Somebody else is publishing: the weight is counted, and the next point or tick will look again.
+  // Another thread is publishing: the weight is counted, and the next point or tick will check again.
   if (publishing_.test_and_set(std::memory_order_acquire)) return std::nullopt;
   auto window = PublishIfMoved(now_ns, /*may_rise=*/false);
   publishing_.clear(std::memory_order_release);
@@ -60,7 +61,7 @@ std::optional<PublishedWindow> WindowPublisher::Tick(uint64_t now_ns, uint64_t t
 }
 
 std::optional<PublishedWindow> WindowPublisher::PublishIfMoved(uint64_t now_ns, bool may_rise) {
-  const bool literal = may_rise && throttle_.config().rule == throttle::Rule::kWindow;  // every P_w, as it is
+  const bool literal = may_rise && throttle_.config().rule == throttle::Rule::kWindow;  // publish each P_w unchanged
   const double threshold = literal ? 1 : throttle::kFallThreshold;
   const Lambdas in_force = InForce();
   Lambdas wanted = Rounded(forecast_.Lambda(throttle_.config(), now_ns, Since()));
@@ -71,7 +72,7 @@ std::optional<PublishedWindow> WindowPublisher::PublishIfMoved(uint64_t now_ns, 
   return window;
 }
 
-// Until when no point can make lambda fall by the threshold.
+// Sets the limit up to which no point can decrease lambda by the threshold.
 void WindowPublisher::SetQuiet(uint64_t now_ns) {
   const Lambdas in_force = InForce();
   const throttle::PointSums since = Since();

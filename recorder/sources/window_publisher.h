@@ -1,7 +1,7 @@
 // Publishes the current window to all allocating threads, which never wait for it.
 //
 // A window is a span of constant probability. It ends when the drain's tick, or the weights of the points since the
-// tick, show that one of its lambdas should differ by more than throttle::kFallThreshold. Any thread may lower them;
+// tick, show that one of its lambdas should change by more than throttle::kFallThreshold. Any thread may lower them;
 // only the drain raises them.
 //
 // Units:    ns of CLOCK_MONOTONIC; lambda as in throttle/.
@@ -40,32 +40,32 @@ class WindowPublisher {
     for (;;) {
       const uint32_t id = current_.load(std::memory_order_acquire);  // pairs with the release in Publish
       const Slot& slot = slots_[id % kSlots];
-      const throttle::ActiveWindow now = slot.Read(id);  // before the id is read again below
-      // A reader that slept through kSlots windows may have read a slot that is being reused.
+      const throttle::ActiveWindow now = slot.Read(id);  // read before the id is read again below
+      // A reader that was descheduled for kSlots windows may have read a reused slot.
       if (slot.id.load(std::memory_order_acquire) == id) return now;
     }
   }
-  // A window of the last kSlots ones; of an older one whole_lambda is 0.
+  // Returns one of the last kSlots windows; for an older one whole_lambda is 0.
   throttle::ActiveWindow Find(uint32_t id) const {
     const Slot& slot = slots_[id % kSlots];
     const throttle::ActiveWindow found = slot.Read(id);
     return slot.id.load(std::memory_order_acquire) == id ? found : throttle::ActiveWindow{0, id};
   }
 
-  // The current window only.
+  // Id of the current window.
   uint32_t window() const { return current_.load(std::memory_order_relaxed); }
 
-  // Loads what OnPoint needs.
+  // Prefetches what OnPoint needs.
   void Prefetch() const { __builtin_prefetch(&weight_since_, 1); }
 
-  // A point was taken, with the sums of this one. Returns the new window, if one began.
+  // Adds a point, with its sums. Returns the new window, if one begins.
   std::optional<PublishedWindow> OnPoint(throttle::PointSums point, uint64_t now_ns);
 
-  // The point has a stack that had to be written.
+  // Call if the point's stack is new and had to be written.
   void OnNewStack() { new_stacks_since_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The drain's tick: a new forecast from the counted bytes (or events). `points`: P from now on; nullopt: as before.
-  // Returns the new window, if one began.
+  // Call at each tick of the drain: makes a new forecast from the counted bytes (or events). `points`: P from now on;
+  // nullopt: unchanged. Returns the new window, if one begins.
   std::optional<PublishedWindow> Tick(uint64_t now_ns, uint64_t total, std::optional<double> points = {});
 
   PublishedWindow first() const { return first_; }
@@ -81,7 +81,7 @@ class WindowPublisher {
     }
   };
 
-  // Both expect publishing_ to be held.
+  // Both require publishing_ to be held.
   std::optional<PublishedWindow> PublishIfMoved(uint64_t now_ns, bool may_rise);
   PublishedWindow Publish(throttle::Lambdas lambda, uint64_t now_ns);
   throttle::Lambdas InForce() const;
@@ -89,15 +89,16 @@ class WindowPublisher {
 
   throttle::PointSums Since() const;
 
-  throttle::Throttle throttle_;  // guarded by publishing_, but for what no tick changes
+  throttle::Throttle throttle_;  // guarded by publishing_, except for constants
   throttle::Forecast forecast_;  // guarded by publishing_
-  // The points since forecast_.tick_ns. All that a point that publishes nothing writes or reads here is in one line.
+  // Sums over the points since forecast_.tick_ns. Everything that a point accesses here, unless it publishes, is in one
+  // cache line.
   alignas(64) std::atomic<double> weight_since_{0}, effective_since_{0}, count_since_{0}, new_stacks_since_{0};
   // Effective bytes until Lambda must be computed again, within the forecast's interval.
   std::atomic<double> quiet_until_{0};
   std::atomic<uint64_t> quiet_until_ns_{0};
   std::atomic_flag publishing_;
-  // Data that every hook reads is not in a cache line that every point writes.
+  // Read by every hook, so it is not in the cache line that every point writes.
   alignas(64) std::atomic<uint32_t> current_;
   std::array<Slot, kSlots> slots_{};
   PublishedWindow first_;

@@ -10,7 +10,7 @@
 namespace heaprec::native {
 namespace {
 
-// The table that every linker writes: version 1, pairs of 4-byte offsets from its begin, ascending.
+// The table that every linker writes: version 1, ascending pairs of 4-byte offsets from its beginning.
 constexpr uint8_t kIndexVersion = 1, kPcRelative4 = 0x1b, kCount4 = 0x03, kPairs4 = 0x3b;
 constexpr size_t kIndexHeader = 12;
 
@@ -18,7 +18,7 @@ struct Pair {
   int32_t function, description;
 };
 
-// The description of the last function that begins at or before pc; 0: none.
+// Returns the description of the last function that begins at or before pc; 0: none.
 uintptr_t Search(const ModuleUnwindInfo& module, uintptr_t pc) {
   const uint8_t* const index = module.index;
   const auto base = reinterpret_cast<uintptr_t>(index);
@@ -48,7 +48,8 @@ uintptr_t Search(const ModuleUnwindInfo& module, uintptr_t pc) {
 
 constexpr int kBaseBits = 2, kOffsetBits = 30, kHalfBits = 16;
 
-// Where a call pushes the return address, it is where it always is; else two halves of a word, which count words.
+// If calls push the return address, its location is fixed; otherwise both offsets are stored in halves of a word, in
+// units of words.
 constexpr int32_t kUnit = sizeof(uintptr_t);
 uint32_t Half(int32_t offset) { return static_cast<uint16_t>(offset == CfiRow::kSame ? INT16_MIN : offset / kUnit); }
 int32_t FromHalf(uint32_t half) {
@@ -87,7 +88,7 @@ CfiRow FindCfiRow(uintptr_t pc) {
   const uintptr_t description = Search(module, pc);
   if (description == 0) return {};
   const CfiRow rule = ExecuteCfi({module.begin, module.end}, description, pc);
-  // What the words of a slot have no room for is not tracked.
+  // Offsets that the slot's words cannot represent are not supported.
   return RuleOf(Word(rule)) == rule ? rule : CfiRow{};
 }
 
@@ -121,7 +122,7 @@ bool CfiCache::Read(uintptr_t address, uintptr_t* into, bool trusts_cache) {
 }
 
 size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into) {
-  // A larger step may lead out of the stack, to one that was unmapped since its pages were read.
+  // A larger step may lead out of the stack, into memory that was unmapped since its pages were checked.
   constexpr uintptr_t kMaxTrustedStep = 64 << 10;
   bool trusts_pages = true;
   size_t count = 0;
@@ -131,7 +132,7 @@ size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into) {
     if (rule.base != CfiRow::Base::kSp && rule.base != CfiRow::Base::kBp) break;
     const uintptr_t cfa = (rule.base == CfiRow::Base::kSp ? registers.sp : registers.bp) +
                           static_cast<uintptr_t>(int64_t{rule.cfa_offset});
-    // Stacks grow down: anything else is no caller's.
+    // Stacks grow down: any other address is not a caller's.
     if (cfa <= registers.sp) break;
     trusts_pages = trusts_pages && cfa - registers.sp <= kMaxTrustedStep;
     const auto read = [&](int32_t offset, uintptr_t* into) {

@@ -1,13 +1,13 @@
 // Finds the caller of a native frame from .eh_frame, for code without frame pointers.
 //
-// A rule says where the caller's stack pointer (CFA) is relative to sp or bp. It also says where the caller's bp and
-// the return address were saved. If more is needed (expressions, other registers) there is no rule: a stack ends
-// there. bp is the frame pointer's register, rbp or x29.
+// A rule gives the caller's stack pointer (CFA) relative to sp or bp, and where the caller's bp and the return address
+// were saved. More complex cases (expressions, other registers) have no rule, and the stack ends there. bp is the frame
+// pointer's register, rbp or x29.
 //
 // Units:    bytes; addresses of this process.
 // Context:  any: no lock, no heap; no call if pcs and pages are known.
 // Threads:  any number.
-// Failure:  kUnknown. Invalid tables are not followed out of their module. A wrong rule (an error in assembly code, or
+// Failure:  kUnknown. Invalid tables are not read beyond their module. A wrong rule (an error in assembly code, or
 //           a library that was replaced) leads to a wrong stack, never to memory that cannot be read.
 #pragma once
 
@@ -39,7 +39,7 @@ struct ModuleRange {
   uintptr_t begin = 0, end = 0;
 };
 
-// Runs the call frame instructions of a function up to one of its addresses (DWARF 5, section 6.4; .eh_frame of the
+// Executes the call frame instructions of a function up to one of its addresses (DWARF 5, section 6.4; .eh_frame of the
 // Linux Standard Base).
 //
 // Context:  any: no lock, no heap, no call.
@@ -48,23 +48,22 @@ struct ModuleRange {
 // `description`: the address of a function's description entry (FDE).
 CfiRow ExecuteCfi(ModuleRange module, uintptr_t description, uintptr_t pc);
 
-// For a frame at `pc`: a return address less one, so that a call at the very end of a function belongs to it.
+// For a frame at `pc`: the return address minus one, so that a call at the very end of a function belongs to it.
 CfiRow FindCfiRow(uintptr_t pc);
 
-// Caches rules that were looked up, and pages that could be read. It begins as zeros. Entries of an unloaded module
-// stay: call Forget after dlclose.
+// Caches rules and readable pages. Zero-initialized. Entries of an unloaded module stay, so call Forget after dlclose.
 class CfiCache {
  public:
   CfiRow At(uintptr_t pc);
-  // Reads a word of a stack; false if it cannot be read. `trusts_cache`: a page that was readable once is not
-  // checked again.
+  // Reads a word of a stack; false if it cannot be read. `trusts_cache`: do not check again a page that was readable
+  // once.
   bool Read(uintptr_t address, uintptr_t* into, bool trusts_cache);
   void Forget();
 
  private:
   static constexpr size_t kSlots = 1 << 14, kPages = 1 << 8;
   static constexpr uintptr_t kPageBytes = 4096;
-  // `check` is pc xor rule: a reader that gets two words of different writers does not find its pc.
+  // `check` is pc xor rule: words of two different writers do not match any pc.
   struct Slot {
     std::atomic<uint64_t> check{0}, rule{0};
   };
@@ -78,11 +77,11 @@ struct Registers {
   uintptr_t pc = 0, sp = 0, bp = 0;
 };
 
-// Writes return addresses, innermost first: registers.pc and its callers'. Returns how many.
+// Writes return addresses, innermost first: registers.pc and those of its callers. Returns their number.
 size_t Unwind(CfiCache* rules, Registers registers, std::span<uintptr_t> into);
 
-// The native stack of the calling thread: return addresses, innermost first, from the one in the caller on. Returns how
-// many.
+// Captures the native stack of the calling thread: return addresses, innermost first, starting with the one in the
+// caller. Returns their number.
 size_t UnwindFromHere(CfiCache* rules, std::span<uintptr_t> into);
 
 }  // namespace heaprec::native

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxRemembered = 8;
 
-// Reads forward inside a range; past its end everything is 0, and ok() is false.
+// Reads forward inside a range. Past its end it returns zeros, and ok() is false.
 class Reader {
  public:
   Reader(uintptr_t at, uintptr_t end) : at_(at), end_(end) {}
@@ -60,7 +60,7 @@ class Reader {
     }
     at_ += bytes;
   }
-  // An address that is stored as `encoding` says; 0 for encodings that no compiler of today writes here.
+  // Returns an address stored with `encoding`; 0 for encodings that current compilers do not use here.
   uintptr_t Pointer(uint8_t encoding) {
     const uintptr_t from = (encoding & 0x70) == 0x10 ? at_ : 0;
     switch (encoding & 0x0f) {
@@ -83,7 +83,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// What entries have in common (CIE).
+// The common information of several entries (CIE).
 struct Common {
   uint64_t code_unit = 1;
   int64_t data_unit = 1;
@@ -93,7 +93,7 @@ struct Common {
   bool ok = false;
 };
 
-// The bytes of the entry at `at`, after its length.
+// Returns the bytes of the entry at `at`, after its length.
 Reader Entry(ModuleRange module, uintptr_t at) {
   if (at < module.begin || at >= module.end) return {1, 0};
   Reader reader(at, module.end);
@@ -146,10 +146,10 @@ Common ReadCommon(ModuleRange module, uintptr_t at) {
 }
 
 struct State {
-  bool is_known = false;  // the CFA
+  bool is_known = false;  // whether the CFA is known
   bool is_end = false;    // the return address is undefined
   bool bp_is_known = true;
-  // Before a function has saved it: of none that has called another.
+  // False until a function has saved it, on machines where calls do not push it.
   bool return_is_known = arch::kCallPushesReturnAddress;
   uint64_t base = arch::kDwarfStackPointer;
   int64_t cfa_offset = 0, bp_offset = CfiRow::kSame, return_offset = CfiRow::kPushed;
@@ -159,7 +159,7 @@ class Machine {
  public:
   explicit Machine(const Common& common) : common_(common) {}
 
-  // Up to the first address after `pc`, or the end. False: an instruction that it does not support.
+  // Runs up to the first address after `pc`, or to the end. Returns false at an unsupported instruction.
   bool Run(Reader program, uintptr_t at, uintptr_t pc) {
     while (!program.AtEnd()) {
       const auto code = program.Take<uint8_t>();
@@ -175,7 +175,7 @@ class Machine {
   const State& state() const { return state_; }
 
  private:
-  // Modulo 2^64: a damaged section may say anything.
+  // Modulo 2^64, because a damaged section may contain any number.
   int64_t InDataUnits(uint64_t number) const {
     return static_cast<int64_t>(number * static_cast<uint64_t>(common_.data_unit));
   }
@@ -334,7 +334,7 @@ CfiRow RuleOf(const State& state) {
   const bool fits = state.cfa_offset == static_cast<int32_t>(state.cfa_offset) &&
                     state.bp_offset == static_cast<int32_t>(state.bp_offset) &&
                     state.return_offset == static_cast<int32_t>(state.return_offset);
-  // A bp that is lost is lost for the callers' rules too.
+  // If bp is lost, the callers' rules cannot use it either.
   if (!state.is_known || !state.return_is_known || !state.bp_is_known || !fits) return rule;
   rule.base = state.base == arch::kDwarfStackPointer ? CfiRow::Base::kSp : CfiRow::Base::kBp;
   rule.cfa_offset = static_cast<int32_t>(state.cfa_offset);

@@ -13,8 +13,8 @@
 namespace heaprec::native {
 namespace {
 
-// Looked up with dlsym, because a reference would keep the library from loading with a glibc before 2.35. dlsym takes
-// the loader's lock, so this is done in a constructor, before any hook runs; until then there are no stacks.
+// Looked up with dlsym, because a direct reference would prevent the library from loading with a glibc before 2.35.
+// dlsym takes the loader's lock, so a constructor does this before any hook runs; until then there are no stacks.
 using FindObject = int(void*, dl_find_object*);
 constinit FindObject* find_object = nullptr;
 constinit ModuleSnapshot snapshot;
@@ -26,7 +26,7 @@ __attribute__((constructor(101))) void Prepare() {
 struct Found {
   ModuleUnwindInfo module;
   uintptr_t bias = 0;
-  const char* name = nullptr;  // null: only /proc says
+  const char* name = nullptr;  // null: must be read from /proc
 };
 
 bool Find(uintptr_t address, Found* into) {

@@ -19,7 +19,7 @@ namespace {
 using Module = ModuleSnapshot::Module;
 constexpr uintptr_t kPageBytes = 4096;
 
-// System calls by number: libc's own are points where a thread can be cancelled, which malloc is not.
+// Uses system calls by number, because libc's functions are cancellation points and malloc is not.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -41,7 +41,7 @@ class Descriptor {
 
 int Open(const char* path) { return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC)); }
 
-// A main thread that has ended leaves /proc/self empty; kernels before 3.17 have nothing else.
+// If the main thread has ended, /proc/self is empty; kernels before 3.17 have nothing else.
 int OpenMaps() {
   const int own = Open("/proc/thread-self/maps");
   return own >= 0 ? own : Open("/proc/self/maps");
@@ -49,8 +49,8 @@ int OpenMaps() {
 
 struct Line {
   uintptr_t begin = 0, end = 0;
-  uint64_t offset = 0, file = 0;  // file: of device and inode; 0: none
-  std::span<const char> path;     // until the next line
+  uint64_t offset = 0, file = 0;  // file: a hash of device and inode; 0: none
+  std::span<const char> path;     // valid until the next line
 };
 
 // Lines of /proc/PID/maps: "begin-end rwxp offset major:minor inode   path".
@@ -83,7 +83,7 @@ class Maps {
     return static_cast<unsigned char>(buffer_[at_++]);
   }
 
-  // Consumes the following character, too.
+  // Also consumes the following character.
   uint64_t Number(unsigned base) {
     uint64_t number = 0;
     for (last_ = Get();; last_ = Get()) {
@@ -105,7 +105,7 @@ class Maps {
   }
 
   const Descriptor descriptor_;
-  std::array<char, kPageBytes> buffer_;  // what the kernel answers at a time
+  std::array<char, kPageBytes> buffer_;  // the kernel returns this much at a time
   std::array<char, 512> path_;
   size_t at_ = 0, filled_ = 0;
   int last_ = 0;
@@ -116,12 +116,12 @@ bool IsVdso(const Line& line) {
   return std::ranges::equal(line.path, kName);
 }
 
-// Lines of one module: from that with the file's first byte on.
+// The lines of one module, beginning with the one that maps the file's first byte.
 class Run {
  public:
   void Take(const Line& line) {
     const bool is_first = IsVdso(line) || (line.file != 0 && line.offset == 0);
-    // Zeroed data follows the file's.
+    // Zeroed data follows the data from the file.
     const bool is_data = line.file == 0 && line.path.empty() && line.begin == end_;
     if (is_first) {
       begin_ = line.begin;
@@ -139,7 +139,7 @@ class Run {
   uint64_t file_ = 0;
 };
 
-// Copies as much of a page as can be read. If another thread unmaps it meanwhile, the kernel returns an error.
+// Copies the readable part of a page. If another thread unmaps it meanwhile, the kernel returns an error.
 size_t CopyPage(uintptr_t from, std::span<char> into) {
   std::array<int, 2> ends{-1, -1};
   if (syscall(SYS_pipe2, ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return 0;
@@ -188,7 +188,7 @@ bool ModuleSnapshot::Slot::Read(Module* into) const {
   return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
 }
 
-// False: another thread is changing the slot, or has changed it already.
+// Returns false if another thread is changing the slot, or has already changed it.
 bool ModuleSnapshot::Slot::Replace(const Module& before, const Module& by) {
   uint32_t even = version.load(std::memory_order_relaxed);
   if (even % 2 != 0 || !version.compare_exchange_strong(even, even + 1, std::memory_order_acquire)) return false;

@@ -21,7 +21,7 @@
 namespace heaprec::native {
 namespace {
 
-// Programs whose call sites are without end are looked up anew.
+// Limits the cache for programs with an unlimited number of call sites; it is then filled again.
 constexpr size_t kMaxKnown = 1 << 17;
 
 std::string HexOf(uint64_t number) {
@@ -46,7 +46,7 @@ bool Symbolizer::IsCurrent() const {
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* into) {
         *static_cast<std::optional<uint64_t>*>(into) = ChangesOf(*info);
-        return 1;  // each entry has the same counters
+        return 1;  // all entries have the same counters
       },
       &changes);
   return changes && changes == changes_;
@@ -72,7 +72,8 @@ void Symbolizer::Refresh() {
 }
 
 void Symbolizer::PublishTo(format::RingModules* modules) const {
-  // Odd before the first word changes, even after the last: a reader that finds it odd uses none.
+  // The sequence is odd from before the first change until after the last one: a reader that finds it odd uses no
+  // entry.
   const uint32_t sequence = modules->sequence.load(std::memory_order_relaxed);
   modules->sequence.store(sequence + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);

@@ -1,4 +1,4 @@
-// Names addresses of this process' code: library, function, and offset in it.
+// Names code addresses of this process: library, function, and offset in the function.
 //
 // Context:  drain (it allocates, takes the loader's lock and reads files).
 // Failure:  a function without a symbol is named by its address in the file; an address in no library has no name.
@@ -22,9 +22,9 @@ using format::CodeLocation;
 
 class Symbolizer {
  public:
-  // False: libraries were loaded or unloaded since Refresh, or it was never called.
+  // Returns false if libraries were loaded or unloaded since Refresh, or it was never called.
   [[nodiscard]] bool IsCurrent() const;
-  // Reads which libraries are loaded. Those unloaded since the last call stay known until the next.
+  // Reads the list of loaded libraries. Libraries unloaded since the last call are still found until the next one.
   void Refresh();
   // Publishes the libraries, for a reader of the ring after a kill.
   void PublishTo(format::RingModules* modules) const;
@@ -41,7 +41,7 @@ class Symbolizer {
   CodeLocation Find(uintptr_t return_address);
 
   std::vector<Library> libraries_, before_;
-  std::optional<uint64_t> changes_;             // of the loader's list, when libraries_ was read
+  std::optional<uint64_t> changes_;             // the loader's counter when libraries_ was read
   std::map<std::string, ElfFunctions> tables_;  // by path and build id
   std::unordered_map<uintptr_t, CodeLocation> known_;
 };

@@ -24,7 +24,7 @@ std::vector<const RingCensusPage*> CensusPages::Take(bool is_last) {
   uint64_t active = pages_->active.load(std::memory_order_relaxed);
   if (active == written_ + 1) {
     pages_->Page(active + 1).number.store(active + 1);
-    // The page was cleared before. Threads that count themselves in the other page from now on leave it again.
+    // The page was cleared before. Threads that count themselves as users of the other page from now on leave it again.
     pages_->active.store(++active);
   }
   std::vector<const RingCensusPage*> taken{&pages_->Page(active - 1)};

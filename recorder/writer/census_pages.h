@@ -1,4 +1,4 @@
-// The census pages of the ring, as the drain sees them (format/ring/census_pages.h).
+// The drain's view of the ring's census pages (format/ring/census_pages.h).
 //
 // Context:  drain.
 #pragma once
@@ -12,7 +12,7 @@ namespace heaprec::writer {
 
 class CensusPages {
  public:
-  // Null: there is no census.
+  // null: there is no census.
   explicit CensusPages(format::RingCensusPages* pages) : pages_(pages) {}
 
   // Number of the last page whose rows are in the file.
@@ -21,10 +21,10 @@ class CensusPages {
   bool has_rows() const;
   // Whether the active page has more than half of its rows or names.
   bool is_filling() const;
-  // The pages of which the next block has the rows, in their order. Another page becomes active, if it is free.
-  // `is_last`: the active page is among them.
+  // Returns the pages whose rows go into the next block, in order. Activates another page, if one is free. `is_last`:
+  // includes the active page.
   std::vector<const format::RingCensusPage*> Take(bool is_last);
-  // The rows of the pages up to `number` are in the file: clears the pages.
+  // Call when the rows of the pages up to `number` are in the file: clears these pages.
   void Written(uint64_t number);
 
  private:

@@ -14,7 +14,7 @@ using format::RingFrame;
 
 namespace {
 
-// Size of a map's entry.
+// Approximate size of an entry of a map.
 constexpr uint64_t kEntryBytes = 64;
 
 }  // namespace

@@ -12,20 +12,20 @@ namespace heaprec::writer {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-// Fast enough that a window rises within 2 % of an interval; falling needs no tick (WindowPublisher::OnPoint).
+// Short enough that a window rises within 2 % of an interval; falling needs no tick (WindowPublisher::OnPoint).
 constexpr uint64_t kTickNs = 20 * kMs;
 constexpr uint64_t kQuietTickNs = 100 * kMs;
 constexpr uint64_t kTicksUntilQuiet = 50;
-// A writer holds its lane for microseconds. The drain waits no longer than this for one that was
-// descheduled meanwhile.
+// Maximum wait for a writer. A writer holds its lane for microseconds unless it is descheduled.
 constexpr uint64_t kWriterPatienceNs = 50 * kMs;
 constexpr uint64_t kMaxUnflushedNs = 5'000 * kMs;
 constexpr uint64_t kRetryNs = 1'000 * kMs;
-// Maximum number of samples per block, so that it is written before the ring is full at any rate.
+// Maximum number of samples per block, so that it is written before the ring is full, at any rate.
 constexpr uint64_t kMaxInBlock = 2048;
-// Part of an interval: a drain that is later than this divides what was counted.
+// A drain that is later than this part of an interval divides the counts among intervals.
 constexpr uint64_t kLatePart = 20;
-// A thread that has checked what is emitted commits its sample within microseconds, or when it is scheduled again.
+// A thread that has checked which definitions are emitted commits its sample within microseconds, unless it is
+// descheduled.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
 std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
@@ -133,12 +133,12 @@ void Drain::Run() {
   }
 }
 
-// Out of memory: readers can still use what is in the file and in the ring. Nothing may leave this function, and there
-// may still be no memory.
+// Called without memory: readers can still use the file and the ring. Nothing may throw here, and there may still be no
+// memory.
 void Drain::GiveUp() {
   try {
     callbacks_.on_stop();
-  } catch (...) {  // then threads lose their samples to a full ring
+  } catch (...) {  // threads then lose their samples, because the ring is full
   }
   ring_.KeepFile();
   const std::lock_guard lock(mutex_);
@@ -146,13 +146,13 @@ void Drain::GiveUp() {
   changed_.notify_all();
   try {
     RefuseSnapshots();
-  } catch (...) {  // then callers that wait get std::future_errc::broken_promise
+  } catch (...) {  // waiting callers get std::future_errc::broken_promise
   }
 }
 
 bool Drain::SleepOneTick() {
   uint64_t tick = quiet_ticks_ > kTicksUntilQuiet ? kQuietTickNs : kTickNs;
-  // Exactly at the end of an interval, because its bytes are those counted by then.
+  // Exactly the end of an interval, because its bytes are those counted until then.
   const uint64_t now_ns = callbacks_.now();
   for (const format::Stream stream : streams_) {
     const uint64_t close_ns = consumer_.next_close_ns(stream);
@@ -209,7 +209,7 @@ void Drain::Scan() {
   }
 }
 
-// All known lifecycle events go into the next block, which may also have their samples.
+// Adds all known lifecycle events to the next block, which may also have their samples.
 void Drain::AddLifecycleEvents() {
   for (TrackedSet& live : live_.of) {
     for (const format::LifecycleEvent& lifecycle : live.TakeLifecycleEvents()) {
@@ -219,7 +219,7 @@ void Drain::AddLifecycleEvents() {
   }
 }
 
-// Everything of a walk is in one block.
+// All rows of a walk are in one block.
 uint64_t Drain::AddCensus(bool is_last) {
   uint64_t number = census_.written();
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
@@ -228,7 +228,7 @@ uint64_t Drain::AddCensus(bool is_last) {
       const timespec pause{0, 100'000};
       nanosleep(&pause, nullptr);
     }
-    if (page->users.load() != 0 && !is_last) break;  // for the next block
+    if (page->users.load() != 0 && !is_last) break;  // left for the next block
     consumer_.AddCensus(*page);
     number = page->number.load();
   }
@@ -236,7 +236,7 @@ uint64_t Drain::AddCensus(bool is_last) {
   return number;
 }
 
-// Of a recording that ends without its file and without a ring's.
+// Called if a recording ends without its file and without a ring's file.
 void Drain::LoseCensus() {
   const auto add = [this](format::CensusCount what, uint64_t n) {
     ring_.header().census.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
@@ -250,7 +250,7 @@ void Drain::LoseCensus() {
   }
 }
 
-// The stacks of thousands of samples may exceed the limit that ends a chunk, so they are not counted for it.
+// Not counted towards the limit that ends a chunk, which the stacks of thousands of samples might exceed.
 void Drain::AddCheckpoint() {
   for (const TrackedSet& live : live_.of) {
     for (const auto& [id, tracked] : live.tracked()) {
@@ -263,7 +263,7 @@ void Drain::AddCheckpoint() {
   survivor_bytes_ = name_bytes();
 }
 
-// `share`: of what was counted since the last close, the part that belongs to this interval.
+// `share`: the part of the counts since the last close that belongs to this interval.
 void Drain::CountBytes(format::Stream stream, double share, ClosedInterval* closed) {
   const format::StreamCounters counters = shared_counters_of_[stream].Snapshot();
   format::StreamCounters& before = at_last_close_[stream];
@@ -276,8 +276,8 @@ void Drain::CountBytes(format::Stream stream, double share, ClosedInterval* clos
   before.candidate_bytes += closed->totals.bytes;
 }
 
-// Counters do not belong to intervals. If the drain runs late, part of what they have counted belongs to later
-// intervals: to each in proportion to its buffered weight. The last interval takes the rest.
+// Counters are not per interval. If the drain runs late, a part of the counts belongs to later intervals. Each gets a
+// part in proportion to its buffered weight, and the last one gets the rest.
 void Drain::AddInterval(format::Stream stream, Closing closing) {
   const uint64_t close_ns = consumer_.next_close_ns(stream), now_ns = callbacks_.now();
   const uint64_t end_ns = SinceStart(std::min(close_ns, now_ns));
@@ -346,13 +346,13 @@ void Drain::End() {
     RefuseSnapshots();
     changed_.notify_all();
   }
-  // Nobody waits for this, because it helps against a power cut only. The drain itself stays in memory until the next
-  // recording begins.
+  // Does not delay anything, because it protects only against a power cut. The drain itself stays in memory until the
+  // next recording begins.
   store_.Finish();
   ReportSyncFailure();
 }
 
-// Waits until every point has had its outcome counted: a thread may be on its way from the JVM to a lane.
+// Waits until every point has a counted outcome: a thread may be between the JVM's callback and its lane.
 void Drain::AwaitSettled() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
   const auto is_settled = [](const buffer::SharedCounters& shared_counters) {

@@ -1,4 +1,4 @@
-// Blocks and chunks: how Drain writes what it has collected, and what it does if it cannot.
+// How Drain writes blocks and chunks, and what it does if it cannot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace heaprec::writer {
 namespace {
 
-// On the heap, while blocks cannot be written.
+// Limit for heap memory while blocks cannot be written.
 constexpr uint64_t kMaxWaitingBytes = 1 << 20;
 constexpr uint64_t kMaxRowBytes = 4 << 20;
 constexpr uint64_t kChunkRawBytes = 8 << 20;
-// Limits the heap if every stack is new: most of it is the dictionaries.
+// Limits the heap if every stack is new: dictionaries take most of it.
 constexpr uint64_t kChunkDefinitionBytes = 2 << 20;
-// Maximum number of a stream's intervals with lost samples: those of all streams fit into the reserved room.
+// Maximum number of a stream's intervals with lost samples, so that those of all streams fit into the reserved space.
 constexpr size_t kMaxLostIntervals = 1024;
 
 format::Interval Merged(const format::Interval& first, format::Interval second) {
@@ -27,7 +27,7 @@ format::Interval Merged(const format::Interval& first, format::Interval second) 
   return second;
 }
 
-// Nothing of them was written. If there are many, adjacent ones are summed.
+// Marks intervals as lost, because none of their samples was written. Sums adjacent ones if there are many.
 void MakeLost(std::vector<format::Interval>* intervals) {
   for (format::Interval& interval : *intervals) interval.kept = 0, interval.tau = 0;
   while (intervals->size() > kMaxLostIntervals) {
@@ -50,7 +50,7 @@ format::PerStream<Drain::Pending> Drain::AllPending() const {
   return all;
 }
 
-// The block's counters include the block itself; the ring's are updated when it is in the file.
+// The block's counters include the block itself; the ring's are updated when the block is in the file.
 format::PerStream<format::StreamCounters> Drain::CountersWith(const format::PerStream<Pending>& counted) const {
   format::PerStream<format::StreamCounters> all;
   for (const format::Stream stream : streams_) {
@@ -86,7 +86,7 @@ bool Drain::Flush(uint64_t now_ns, const format::EndMarker* ending, RowsAre rows
   if (open_rows_.AreDue(*chunk_, PendingSamples(), SinceStart(now_ns)) || rotates) rows = RowsAre::kDue;
   auto block = last ? chunk_->Finish(counters, positions, SinceStart(now_ns), ending)
                     : chunk_->Flush(counters, positions, SinceStart(now_ns), rows);
-  // Before the block is in the file: from then on the ring alone has the rows that the block leaves open.
+  // Done before the block is in the file: from then on only the ring has the rows that the block leaves open.
   const OpenRows::Page open = open_rows_.Publish(next_chunk_ - 1, *chunk_);
   const bool written = block.ok() && Append(*block);
   if (!written && ending != nullptr) return false;
@@ -130,9 +130,9 @@ bool Drain::ChunkIsFull(uint64_t now_ns) const {
          name_bytes() - survivor_bytes_ >= kChunkDefinitionBytes;
 }
 
-// A block of its own, on which nothing depends: if it cannot be written, this file continues. Before it, the next file
-// is begun with the emitted names. Samples from writers that do not know of the new chunk yet refer to them, their
-// definitions may have left the ring, and a reader of that file has no others.
+// A separate block on which nothing depends: if it cannot be written, this file continues. First begins the next file
+// with the emitted names: samples from writers that do not know of the new chunk yet refer to them, their definitions
+// may have left the ring, and a reader of that file has no others.
 bool Drain::EndFile(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters,
                     const std::vector<uint64_t>& positions) {
   const format::EndMarker rotation{SinceStart(now_ns), format::kEndRotated};
@@ -230,7 +230,7 @@ void Drain::LosePending() {
   waiting_.reset();
   pending_ = {};
   Account(lost, false);
-  for (TrackedSet& live : live_.of) (void)live.TakeLifecycleEvents();  // of samples that the next chunk does not have
+  for (TrackedSet& live : live_.of) (void)live.TakeLifecycleEvents();  // their samples are not in the next chunk
   for (const format::Stream stream : streams_) {
     MakeLost(&lost[stream].intervals);
     pending_[stream].intervals = std::move(lost[stream].intervals);
@@ -239,7 +239,7 @@ void Drain::LosePending() {
 
 void Drain::DropBacklog(uint64_t now_ns) {
   LosePending();
-  // A file that begins with this chunk has the rows of what was lost, because none of that was before it.
+  // A file that begins with this chunk has the intervals of the lost data, because none of it was written earlier.
   BeginChunk(now_ns, behind_written_);
   for (const format::Stream stream : streams_) {
     for (const format::Interval& interval : pending_[stream].intervals) chunk_->Add(interval);
@@ -248,8 +248,8 @@ void Drain::DropBacklog(uint64_t now_ns) {
   ReportOutage();
 }
 
-// If the last block cannot be written, the ring stays: it has all samples that the file lacks. The rest, or everything
-// if there is no ring, goes into the reserved room.
+// If the last block cannot be written, the ring's file stays: it has all samples that the file lacks. Everything else,
+// or everything if there is no ring, goes into the reserved space.
 bool Drain::WriteEnd(uint64_t now_ns, const format::EndMarker& ending) {
   if (Flush(now_ns, &ending)) return true;
   ReportOutage();
@@ -265,12 +265,12 @@ bool Drain::WriteEnd(uint64_t now_ns, const format::EndMarker& ending) {
 std::vector<uint64_t> Drain::Tails() const {
   std::vector<uint64_t> positions;
   for (uint32_t i = 0; i < ring_.lane_count(); ++i) {
-    positions.push_back(ring_.lane(i).tail.load(std::memory_order_relaxed));  // ours alone to write
+    positions.push_back(ring_.lane(i).tail.load(std::memory_order_relaxed));  // only the drain writes it
   }
   return positions;
 }
 
-// Without it, a reader that finds no ring would not see the outage and would take the file for complete.
+// Otherwise a reader without the ring would not see the outage, and would treat the file as complete.
 void Drain::WriteProvisional(uint64_t now_ns) {
   if (!outage_) return;
   const std::vector<uint64_t> positions = Tails();
@@ -296,7 +296,7 @@ std::unique_ptr<format::ChunkWriter> Drain::CountsChunk(uint32_t number, const s
   chunk->SetCensus(format::CountersOf(ring_.header().census), census_.written());
   const format::PerStream<Pending> left = AllPending();
   for (const format::Stream stream : streams_) {
-    // Salvagers close the intervals of which the ring has samples, and all later ones.
+    // A salvager closes the intervals whose samples are in the ring, and all later ones.
     for (const format::Interval& interval : left[stream].intervals) {
       if (interval.kept > 0 || interval.tau > 0) break;
       chunk->Add(interval);
@@ -305,8 +305,8 @@ std::unique_ptr<format::ChunkWriter> Drain::CountsChunk(uint32_t number, const s
   return chunk;
 }
 
-// The ring's samples refer to names that their writers emitted before a chunk that was lost. These names are neither
-// in the file nor in the ring; only the drain has them. False: there is no room for them.
+// The ring's samples refer to names emitted before a lost chunk. They are neither in the file nor in the ring; only the
+// drain has them. Returns false without space for them.
 bool Drain::WriteNamedCounts(uint32_t number, const std::vector<uint64_t>& positions, uint64_t now_ns) {
   consumer_.EndChunk();
   chunk_ = CountsChunk(number, positions);
@@ -329,7 +329,7 @@ void Drain::Account(const format::PerStream<Pending>& counted, bool written) {
   }
 }
 
-// Later blocks will have the counts of intervals that are still open.
+// Later blocks will have the counters of open intervals.
 format::FileStart Drain::StartBehind(uint64_t now_ns, const format::PerStream<format::StreamCounters>& counters) const {
   format::FileStart start;
   start.begin_ns = SinceStart(now_ns);

@@ -7,7 +7,7 @@
 namespace heaprec::writer {
 namespace {
 
-// A request waits for the end of an interval. Of longer intervals (rates below 1/s) the open one is left out.
+// A request waits for the end of an interval. If intervals are longer (rates below 1/s), the open one is left out.
 constexpr uint64_t kLongestAwaitedNs = 1'000'000'000;
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<Snapshot> Drain::TakeSnapshot(uint64_t now_ns) {
   if (!Flush(now_ns, nullptr, RowsAre::kDue)) {
     return Error{outage_ ? outage_->error : store_.path() + ": cannot be written"};
   }
-  // This chunk ends here without a last block.
+  // This chunk ends here, without a last block.
   (void)store_.Append(chunk_->ProtectRest());
   auto file = store_.Duplicate();
   if (!file.ok()) return file.error();

@@ -11,9 +11,9 @@
 namespace heaprec::writer {
 namespace {
 
-// Only stale arms refer to older windows; such samples carry their weight themselves.
+// Only stale thresholds refer to older windows; such samples store their weight explicitly.
 constexpr size_t kMaxWindows = 4096;
-// Maximum wait of a stack in its lane. Stacks emitted in the previous chunk are remembered for longer (Drain).
+// Maximum time that a stack waits in its lane. Stacks emitted in the previous chunk are stored for longer (Drain).
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.
@@ -49,8 +49,7 @@ void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
   chunk_ = chunk;
   sequence_ = sequence;
   definitions_.NewChunk(chunk);
-  // Samples may wait for many chunks (an interval of an hour, a disk that stays full), so what they need is
-  // carried over.
+  // Samples may wait for many chunks (an interval of an hour, a disk that stays full), so their names are carried over.
   std::vector<BufferedSample> all;
   for (const Lane& lane : lanes_) {
     for (const std::deque<BufferedSample>& stream : lane.buffered.of)
@@ -63,7 +62,7 @@ void LaneConsumer::NewChunk(format::ChunkWriter* chunk, uint32_t sequence) {
     }
   }
   if (all.empty()) return;
-  // The methods of their stacks were emitted before them, but may not have been scanned.
+  // The methods of their stacks were emitted before them, but may not have been scanned yet.
   (void)ScanLanes();
   for (const BufferedSample& buffered : all) {
     Intern(buffered);
@@ -93,7 +92,7 @@ void LaneConsumer::InternStack(const std::optional<Brought>& brought, const form
 
 void LaneConsumer::AddToRow(const BufferedSample& buffered) {
   const format::SampleRecord& record = buffered.record;
-  // Addresses have no names without their stack.
+  // Addresses are only named together with their stack.
   if (buffered.stack && format::AreAddresses(buffered.stack->leaf_first)) InternStack(buffered.stack, record.stack_key);
   format::Index path = format::kNone;
   if (!buffered.stack || definitions_.HasStack(buffered.stack->key)) {
@@ -120,13 +119,13 @@ bool LaneConsumer::NeedsStackNow(const BufferedSample& buffered) {
 
 void LaneConsumer::Scan() {
   if (ScanLanes()) (void)ScanLanes();
-  // When some of these are closed, what was emitted in the previous chunk has been forgotten.
+  // When some of these are closed, definitions of the previous chunk are no longer available.
   const std::vector<BufferedSample> scanned = std::exchange(just_scanned_, {});
   for (const BufferedSample& buffered : scanned) {
     Intern(buffered);
     if (NeedsStackNow(buffered)) InternStack(buffered.stack, buffered.record.stack_key);
   }
-  // Each has a row: what it refers to will be needed. To define it may scan more points.
+  // Each point has a row, so its names will be needed. Defining them may scan more points.
   while (!just_scanned_points_.empty()) {
     const std::vector<ScannedPoint> points = std::exchange(just_scanned_points_, {});
     for (const ScannedPoint& point : points) {
@@ -146,12 +145,12 @@ void LaneConsumer::AddCensus(const format::RingCensusPage& page) {
   }
 }
 
-// True: meanwhile samples of native points were committed to the lanes.
+// Returns true if samples of native points were committed to the lanes meanwhile.
 bool LaneConsumer::ScanLanes() {
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
     if (lane.damaged) continue;
-    // Acquire: what was published before this head is whole (pairs with the release in LaneLease::Commit).
+    // Acquire: everything published before this head is complete (pairs with the release in LaneLease::Commit).
     const uint64_t head = ring_.lane(i).head.load(std::memory_order_acquire);
     if (head == lane.scanned) {
       ForgetOrphan(i);
@@ -167,14 +166,14 @@ bool LaneConsumer::ScanLanes() {
   return TakeNativePoints();
 }
 
-// In order of time: an interval takes samples up to its end, and these go into one lane.
+// Commits them in order of time, because an interval accepts samples up to its end and all go into one lane.
 bool LaneConsumer::TakeNativePoints() {
   if (native_points_.empty()) return false;
   std::vector<NativePoint> points = std::exchange(native_points_, {});
   std::ranges::stable_sort(points, {}, [](const NativePoint& point) { return point.record->monotonic_ns; });
   for (const NativePoint& point : points) {
     on_native_point_(*point.record, point.pcs, point.java);
-    // Only after its sample is committed or counted as lost: after a kill a reader of the ring takes all other points.
+    // Set after the sample is committed or counted as lost: after a kill, a reader of the ring takes all other points.
     std::atomic_ref(point.record->header.is_taken).store(1, std::memory_order_release);
   }
   return true;
@@ -183,7 +182,7 @@ bool LaneConsumer::TakeNativePoints() {
 // Forgets a stack without a sample.
 void LaneConsumer::ForgetOrphan(uint32_t index) {
   const format::LaneHeader& lane = ring_.lane(index);
-  // The lease is read first: a thread that released it has published everything before.
+  // Reads the lease first: a thread that has released it has published everything before.
   if (!lanes_[index].stack || lane.lease.load(std::memory_order_acquire) != 0) return;
   if (lane.head.load(std::memory_order_acquire) == lanes_[index].scanned) lanes_[index].stack.reset();
 }
@@ -197,7 +196,7 @@ std::vector<LaneConsumer::Writer> LaneConsumer::ActiveWriters() {
   std::vector<Writer> writers;
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     const format::LaneHeader& lane = ring_.lane(i);
-    // The head is read first: if it moves after this, the writer has published since.
+    // Reads the head first: if it moves later, the writer has published since.
     const uint64_t head = lane.head.load(std::memory_order_acquire);
     if (lane.lease.load(std::memory_order_acquire) != 0) writers.push_back({i, head});
   }
@@ -233,7 +232,7 @@ ClosedInterval LaneConsumer::CloseNext(format::Stream stream) {
   closed.totals.index = index;
   closed.totals.buffered = taken.size() + light;
   closed.totals.kept = reduction.kept.size();
-  // 0 would say that its samples are lost.
+  // 0 would mean that its samples are lost.
   closed.totals.tau = has_light_ones_only ? std::numeric_limits<double>::infinity() : reduction.tau;
   closed.samples.reserve(reduction.kept.size());
   for (const throttle::KeptPoint& point : reduction.kept) {
@@ -310,8 +309,8 @@ uint64_t LaneConsumer::AddPointsUntil(uint64_t end_ns) {
   return count;
 }
 
-// A death of a buffered sample is needed as long as the sample, but does not keep more than half of the lane either.
-// Each position is that of a record: a reader of the ring after a kill begins there.
+// A death of a buffered sample is needed as long as the sample, but occupies at most half of the lane. Each position is
+// the start of a record, because a reader of the ring begins there after a kill.
 std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet>& deaths) const {
   std::vector<uint64_t> least, positions;
   for (const Lane& lane : lanes_) {
@@ -322,8 +321,8 @@ std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet
   return positions;
 }
 
-// From the oldest buffered sample. A sample that waits for an interval longer than another stream's does not keep more
-// than half of the lane. Beyond that it is buffered only in the drain's memory, and a kill loses it.
+// From the oldest buffered sample. A sample that waits for an interval longer than another stream's occupies at most
+// half of the lane. Beyond that only the drain's memory has it, and a kill loses it.
 uint64_t LaneConsumer::NeededFrom(const Lane& lane) const {
   uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
   const auto lower_to_oldest = [&](const auto& waiting, format::Stream stream) {
@@ -350,7 +349,7 @@ uint64_t LaneConsumer::ShortestIntervalNs() const {
 
 void LaneConsumer::Release(const std::vector<uint64_t>& positions) {
   for (uint32_t i = 0; i < positions.size(); ++i) {
-    // Release: we have read what is given back (pairs with the acquire of tail in LaneLease).
+    // Release: the released bytes have been read (pairs with the acquire of tail in LaneLease).
     ring_.lane(i).tail.store(positions[i], std::memory_order_release);
   }
 }
@@ -416,12 +415,12 @@ void LaneConsumer::OnSample(const format::SampleRecord& record, uint32_t lane, u
   std::optional<Brought> stack = TakeStack(lane, record.stack_key);
   just_scanned_.push_back({record, begin, stack});
   const format::Stream stream = format::StreamOf(static_cast<format::Kind>(record.kind));
-  if (!MayWait(stream)) stack.reset();  // Scan will have put it into the chunk
+  if (!MayWait(stream)) stack.reset();  // Scan will have added it to the chunk
   lanes_[lane].buffered[stream].push_back({record, stack ? stack->begin : begin, stack});
 }
 
-// A sample or a point may bring its stack: the record before it is then that stack, because the lease's owner writes
-// both together. It may also be another definition.
+// The stack that a sample or point has included: the previous record in the lane, because the lease's owner writes both
+// together. That record may also be another definition.
 std::optional<LaneConsumer::Brought> LaneConsumer::TakeStack(uint32_t lane, const format::StackKey& key) {
   std::optional<Brought> stack = std::exchange(lanes_[lane].stack, std::nullopt);
   if (stack && !(stack->key == key)) stack.reset();
@@ -435,7 +434,7 @@ void LaneConsumer::OnPoint(const format::PointRecord& record, uint32_t lane, uin
       {record, stack ? stack->begin : begin, stack && format::AreAddresses(stack->leaf_first)});
 }
 
-// It waits for its interval as a point does: what a block has is what it gives back of the lane.
+// Waits for its interval like a point, so that a block releases exactly the records that it contains.
 void LaneConsumer::OnOutside(const format::PointRecord& record, uint32_t lane, uint64_t begin) {
   just_scanned_points_.push_back({record.class_key, record.stack_key, std::nullopt});
   lanes_[lane].points.push_back({record, begin, false, true});
@@ -447,7 +446,7 @@ void LaneConsumer::OnDeath(const format::DeathRecord& record, uint32_t lane, uin
 
 void LaneConsumer::OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
                                  std::span<const format::RingFrame> java) {
-  // The drain may change it: the view is of ring_'s own memory.
+  // The drain may modify it: the view refers to ring_'s own memory.
   if (on_native_point_) native_points_.push_back({const_cast<format::NativePointRecord*>(record), pcs, java});
 }
 

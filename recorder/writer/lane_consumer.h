@@ -2,13 +2,13 @@
 // own intervals.
 //
 // A stack goes into the chunk once a kept sample, or a second buffered one, needs it. Until then it stays in the lane:
-// if a program's stacks are new each time, most of them are never needed (docs/decisions/0011). Its path (format::Path)
-// goes there when its interval closes: all points of allocations are added to the chunk's rows.
+// if a program's stacks are always new, most of them are never needed (docs/decisions/0011). Its path (format::Path) is
+// added when its interval closes, because all points of allocations are added to the chunk's rows.
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
-// Context:  drain (it allocates). No clock of its own: `now` is passed in.
+// Context:  drain (it allocates). `now` is passed in.
 // Failure:  a lane with an invalid record is no longer read; its samples are missing in the counter `written`.
-// Maths:    docs/sampler.md#second-stage; docs/format/ring.md says how a reader repeats it.
+// Maths:    docs/sampler.md#second-stage; docs/format/ring.md describes how a reader repeats it.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ namespace heaprec::writer {
 
 // The rows of one closed interval, ready for a chunk.
 struct ClosedInterval {
-  format::Interval totals;              // candidates and bytes are filled by the caller
+  format::Interval totals;              // the caller sets candidates and bytes
   std::vector<format::Sample> samples;  // ascending in time
-  std::vector<ClosedSample> births;     // if samples of the stream are tracked: all buffered ones
-  double buffered_weight = 0;           // of all buffered ones
+  std::vector<ClosedSample> births;     // all buffered points, if samples of the stream are tracked
+  double buffered_weight = 0;           // sum over all buffered points
 };
 
 class LaneConsumer final : private format::RecordVisitor {
@@ -44,35 +44,35 @@ class LaneConsumer final : private format::RecordVisitor {
   using NativePointTaker = std::function<void(const format::NativePointRecord&, std::span<const uint64_t> pcs,
                                               std::span<const format::RingFrame> java)>;
 
-  // `max_samples` (of allocations), `duration_ns` as in FileHeader. on_stack: called when the chunk has a stack, so
-  // that samples need not bring it; may be empty. tracks: the streams whose samples are tracked. on_native_point:
-  // commits the point's sample to a lane, or counts its loss; may be empty. name_of: as ChunkInterner.
+  // `max_samples` (of allocations), `duration_ns`: as in FileHeader. on_stack: called when a stack is in the chunk, so
+  // that samples need not include it; may be empty. tracks: the streams whose samples are tracked. on_native_point:
+  // commits the point's sample to a lane, or counts its loss; may be empty. name_of: as for ChunkInterner.
   LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, uint64_t max_samples, uint64_t duration_ns,
                OnStackKnown on_stack, const format::PerStream<bool>& tracks, NativePointTaker on_native_point = {},
                ChunkInterner::NativeNamer name_of = {});
 
-  // Call before the chunk is freed: copies what is still needed of it.
+  // Call before the chunk is freed: copies what is still needed.
   void EndChunk() { definitions_.EndChunk(); }
-  // Where definitions and windows go from now on (not owned); `sequence` is the chunk's.
+  // Sets the chunk for definitions and windows (not owned); `sequence` is the chunk's.
   void NewChunk(format::ChunkWriter* chunk, uint32_t sequence);
 
   // Adds to the chunk all names to which samples in the lanes, or samples being written, may refer.
   void CarryDefinitionsOver() { definitions_.CarryOver(); }
-  // Forgets definitions emitted before the chunk that no buffered sample uses.
+  // Removes definitions emitted before the chunk that no buffered sample uses.
   void ForgetPrevious() { definitions_.ForgetPrevious(); }
   // Approximate heap bytes of the chunk's definitions, without the chunk's names.
   uint64_t definition_bytes() const { return definitions_.bytes(); }
 
-  // Reads what the lanes have published.
+  // Reads the published records of all lanes.
   void Scan();
-  // Deaths of tracked objects since the last call.
+  // A death of a tracked object. Returned by TakeDeaths once.
   struct Death {
     format::DeathRecord record;
     uint32_t lane;
     uint64_t begin;  // position in the lane
   };
   std::vector<Death> TakeDeaths() { return std::exchange(deaths_, {}); }
-  // Names a sample of an earlier chunk in this one.
+  // Sets the names of a sample of an earlier chunk in this one.
   void Name(const NameKeys& keys, format::Sample* sample);
 
   // Adds the rows of a census page to the chunk.
@@ -83,31 +83,31 @@ class LaneConsumer final : private format::RecordVisitor {
   // The weight of the samples that wait for their interval to close.
   double BufferedWeight(format::Stream stream) const;
 
-  // A thread that holds a lane, and may be about to publish a sample of an earlier time.
+  // A thread that holds a lane, and may be about to publish a sample with an earlier time.
   struct Writer {
     uint32_t lane;
     uint64_t head;
   };
   std::vector<Writer> ActiveWriters();
-  // Whether `writer` has neither released its lane nor published since; its later samples have later times.
+  // Whether `writer` has neither released its lane nor published since. Its later samples have later times.
   bool IsStillWriting(const Writer& writer);
 
-  // Closes the next interval of a stream. Call after Scan. A sample that comes later belongs to the next interval, and
-  // its time is set to that one's start.
+  // Closes the next interval of a stream. Call after Scan. A sample that arrives later belongs to the next interval,
+  // and its time is set to the start of that interval.
   ClosedInterval CloseNext(format::Stream stream);
 
-  // For each lane the position before which all records are in the returned rows. `deaths`: tracked sets that still
-  // need some of them.
+  // Returns, per lane, the position before which all records are in the returned rows. `deaths`: tracked sets that
+  // still need some of them.
   std::vector<uint64_t> Positions(const format::PerStream<TrackedSet>& deaths) const;
   // Call once those rows are in the file: frees the lanes up to `positions`.
   void Release(const std::vector<uint64_t>& positions);
-  // Whether a lane is more than half full with what could be released.
+  // Whether more than half of a lane could be released.
   bool IsShortOfRoom(const format::PerStream<TrackedSet>& deaths) const;
-  // Bytes in use, of all lanes.
+  // Used bytes of all lanes.
   uint64_t UsedRoom() const;
 
  private:
-  // A stack that a sample has brought along in its lane.
+  // A stack that a sample has included in its lane.
   struct Brought {
     format::StackKey key;
     std::span<const format::RingFrame> leaf_first;
@@ -122,20 +122,20 @@ class LaneConsumer final : private format::RecordVisitor {
   };
   struct BufferedSample {
     format::SampleRecord record;
-    uint64_t begin;  // position in the lane, of what it brought along, or its own
+    uint64_t begin;  // position in the lane of the included stack, or of the point
     std::optional<Brought> stack;
   };
   // A light point, or counted objects outside of TLABs.
   struct BufferedPoint {
     format::PointRecord record;
-    uint64_t begin;     // as a sample's
-    bool is_of_native;  // its stack is of addresses; others are paths
+    uint64_t begin;     // as for a sample
+    bool is_of_native;  // its stack consists of addresses; other stacks are paths
     bool is_outside = false;
   };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
     std::deque<BufferedPoint> points;
-    std::optional<Brought> stack;  // of the next sample or point
+    std::optional<Brought> stack;  // stack of the next sample or point
     uint64_t scanned = 0;
     bool damaged = false;
   };
@@ -167,7 +167,7 @@ class LaneConsumer final : private format::RecordVisitor {
   bool NeedsStackNow(const BufferedSample& buffered);
   uint64_t ShortestIntervalNs() const;
   std::vector<BufferedSample> TakeUntil(format::Stream stream, uint64_t end_ns);
-  // Of the allocations: adds the light points until then to the chunk's rows; returns how many.
+  // Adds the light points of allocations until then to the chunk's rows. Returns their number.
   uint64_t AddPointsUntil(uint64_t end_ns);
   uint64_t NeededFrom(const Lane& lane) const;
   static std::vector<ClosedSample> BirthsOf(const std::vector<BufferedSample>& buffered,
@@ -198,10 +198,10 @@ class LaneConsumer final : private format::RecordVisitor {
   std::unordered_set<format::StackKey, KeyHash> brought_;  // since an interval closed
   struct KnownWindow {
     format::Window window;
-    int64_t chunk;  // sequence of the last one that got it; -1: none
+    int64_t chunk;  // sequence number of the latest chunk with the window; -1: none
   };
   format::PerStream<std::map<uint32_t, KnownWindow>>
-      windows_;  // the latest, by id: each chunk needs those that its samples use
+      windows_;  // the latest, by id: each chunk needs the windows of its samples
   format::ChunkWriter* chunk_ = nullptr;
   int64_t sequence_ = 0;
   format::PerStream<uint64_t> next_interval_;

@@ -7,16 +7,16 @@ namespace heaprec::writer {
 
 // 0: no limit.
 struct Limits {
-  uint64_t max_bytes = 0, max_age_ns = 0;    // of the data that a file keeps: older chunks are dropped
-  uint64_t rotate_bytes = 0, rotate_ns = 0;  // of a file: the recording continues in the next one
+  uint64_t max_bytes = 0, max_age_ns = 0;    // limits for the data in a file: older chunks are dropped
+  uint64_t rotate_bytes = 0, rotate_ns = 0;  // limits per file: the recording continues in the next one
   bool drops() const { return max_bytes > 0 || max_age_ns > 0; }
-  // Beside these limits a block of two seconds is not small.
+  // Compared with these limits a block of two seconds is large.
   bool are_close() const {
     return (max_bytes > 0 && max_bytes < uint64_t{64} << 20) || (max_age_ns > 0 && max_age_ns < 600'000'000'000);
   }
 };
 
-// Between two fdatasync.
+// Between two calls of fdatasync.
 struct SyncPolicy {
   uint64_t every_ns = 5'000'000'000;  // 0: after each block
   bool never = false;

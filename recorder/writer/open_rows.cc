@@ -7,14 +7,14 @@ namespace heaprec::writer {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
-// A second for each so many rows, of 4 to 6 bytes, but no more than ten: a program of 12 sites has an interval for each
-// block, one of 300 for six seconds. Beyond ten seconds: so that rows take less than 2 kB a second.
+// The interval lasts a second per this many rows (4 to 6 bytes each), at most ten seconds: with 12 sites one interval
+// per block, with 300 six seconds. Beyond that, intervals are longer so that rows take less than 2 kB a second.
 constexpr uint64_t kRowsPerSecond = 50, kMostRowsPerSecond = 400;
 constexpr uint64_t kLongestNs = 10 * kSecond;
-// A block with its open interval: what may come with the next one.
+// The duration of a block with its open interval, which the next block may reach.
 constexpr uint64_t kAheadNs = 3 * kSecond, kIntervalNs = kSecond;
 constexpr uint64_t kMinuteNs = 60 * kSecond;
-// A reader holds the blocks of an interval at once.
+// Limited because a reader holds all blocks of an interval in memory.
 constexpr uint64_t kMaxSamples = 1 << 16;
 
 uint64_t LengthFor(uint64_t rows) {

@@ -1,4 +1,4 @@
-// When a row interval ends, and its rows in the ring until then (format/ring/row_pages.h).
+// Decides when a row interval ends, and stores its rows in the ring until then (format/ring/row_pages.h).
 //
 // Units:    ns since the start of the recording.
 // Context:  drain.
@@ -16,18 +16,19 @@ namespace heaprec::writer {
 
 class OpenRows {
  public:
-  // `pages`: null, without a shared ring: each block has its rows. `start_epoch_ns`: of the recording, since 1970.
+  // `pages`: null without a shared ring, so that each block has its rows. `start_epoch_ns`: start of the recording,
+  // since 1970.
   OpenRows(format::RingRowPages* pages, uint64_t start_epoch_ns) : pages_(pages), start_epoch_ns_(start_epoch_ns) {}
 
   // Whether the next block ends the interval: it has lasted long enough for its rows, they no longer fit into the ring,
-  // or it would go beyond a minute of the clock, at which tables are often divided. Once for each block; `samples`: of
-  // it.
+  // or it would extend beyond a minute of the clock, at which tables are often divided. Call once per block; `samples`:
+  // in the block.
   bool AreDue(const format::ChunkWriter& chunk, uint64_t samples, uint64_t now_ns);
 
   using Page = std::optional<size_t>;
-  // Call between the encoding of a block and its writing. nullopt: it leaves no rows open.
+  // Call between encoding and writing a block. Returns nullopt if the block leaves no rows open.
   Page Publish(uint32_t chunk_number, const format::ChunkWriter& chunk);
-  // That block is in the file. Without this call the page of the last block that is there is kept.
+  // Call when that block is in the file. Otherwise the page of the last written block stays valid.
   void Written(Page page);
 
  private:
@@ -35,7 +36,7 @@ class OpenRows {
   const uint64_t start_epoch_ns_;
   uint64_t begin_ns_ = 0, last_ns_ = 0;  // of the open interval; of the last block
   uint64_t samples_ = 0;                 // of the open interval
-  size_t in_use_ = 0;                    // the page that the last block in the file needs
+  size_t in_use_ = 0;                    // page that the last block in the file needs
 };
 
 }  // namespace heaprec::writer

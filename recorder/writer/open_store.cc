@@ -62,7 +62,7 @@ Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patience) {
   };
   const auto thread = StartSignalMaskedThread("heaprec-open", open, nullptr, own.get());
   if (!thread.ok()) return Store::Create(opening->config);
-  (void)own.release();  // the thread's now
+  (void)own.release();  // owned by the thread now
   auto opened = opening->Wait(patience);
   if (opened) {
     pthread_join(*thread, nullptr);

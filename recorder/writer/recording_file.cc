@@ -28,13 +28,13 @@ GuardedFd OpenNew(const std::string& path) {
 
 Error Failure(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
 
-// The maximum size of a file of this process.
+// Maximum file size for this process.
 uint64_t FileSizeLimit() {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
 }
 
-// The errno of a fallocate that means there is no room; others come from file systems that cannot reserve.
+// Whether fallocate failed for lack of space; other errors come from file systems that cannot reserve.
 bool IsFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 int Allocate(int descriptor, uint64_t from, uint64_t to) {
@@ -56,7 +56,7 @@ Result<RecordingFile> RecordingFile::Create(const std::string& pattern, uint32_t
     if (descriptor.number() >= 0) return RecordingFile(std::move(path), std::move(descriptor));
     if (errno != EEXIST) return Failure(path);
     if (output.is_numbered() || continues || number > 0) continue;
-    // Beside a device, a folder or a dangling link, a file of another name is not what the user requested.
+    // If the path is a device, a folder or a dangling link, a file with another name is not what the user requested.
     if (const Status status = CheckOutput(path); !status) return status.error();
   }
   return Error{fmt::format("{}: {} files of this name exist already", pattern, OutputPath::kMaxNames)};
@@ -81,11 +81,11 @@ Error RecordingFile::Fail(int error) {
   return Error{fmt::format("{}: {}", path_, std::strerror(error))};
 }
 
-// Reserving for each block would be a system call each, so this reserves twice the amount if there is room.
+// Reserves twice the amount, if there is space, to avoid a system call per block.
 Status RecordingFile::Reserve(size_t bytes) {
   const uint64_t limit = FileSizeLimit();
-  // After a failure more: otherwise small blocks that fit, where larger ones do not, would end the outage again
-  // and again.
+  // More after a failure: otherwise small blocks, which fit where larger ones do not, would end the outage again and
+  // again.
   const uint64_t spare = std::min(kReserveBytes, limit / 8) * (IsFull(failure_) ? 4 : 1);
   const uint64_t end = size_ + bytes + spare;
   if (end > limit) return Fail(EFBIG);
@@ -107,7 +107,7 @@ uint64_t RecordingFile::reserved_room() const {
 Status RecordingFile::Append(std::span<const std::byte> bytes) {
   failure_ = EBADF;
   if (!descriptor_.Reopen(path_, O_RDWR)) return Error{path_ + ": its descriptor was closed"};
-  // Nothing may follow a torn block.
+  // No block may follow an incomplete one.
   if (is_torn_ && !TakeBack()) return Fail(errno);
   const uint64_t end = size_ + bytes.size();
   const bool is_shorter = end < provisional_to_;
@@ -155,7 +155,7 @@ bool RecordingFile::Truncate(uint64_t to) {
   return result == 0;
 }
 
-// Also releases what was reserved.
+// Also releases the reservation.
 bool RecordingFile::TakeBack() {
   is_torn_ = !Truncate(size_);
   if (!is_torn_) reserved_to_ = size_, provisional_to_ = 0;
@@ -199,7 +199,7 @@ Status RecordingFile::Sync() {
 bool RecordingFile::IsInPlace() const {
   struct stat own {
   }, named{};
-  if (!descriptor_.IsOurs() || fstat(descriptor_.number(), &own) != 0) return true;  // nothing is known
+  if (!descriptor_.IsOurs() || fstat(descriptor_.number(), &own) != 0) return true;  // unknown
   if (own.st_nlink == 0) return false;
   if (stat(path_.c_str(), &named) != 0) return errno != ENOENT;
   if (named.st_dev == own.st_dev && named.st_ino == own.st_ino) return true;

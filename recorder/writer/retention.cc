@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kChunkNs = 60'000'000'000;
 constexpr uint64_t kMinChunkNs = 1'000'000'000;
-// A limit is kept by dropping an eighth of it at a time. So at least three quarters of it are kept, and a byte is
-// copied six times before it is dropped.
+// Each time an eighth of the limit is dropped. So the file has at least three quarters of it, and a byte is copied six
+// times before it is dropped.
 constexpr uint64_t kChunksInBound = 8;
 constexpr uint64_t kLeftOfBytes = 6;
 constexpr uint64_t kPlaces = 16;
@@ -34,7 +34,7 @@ void Retention::BeginFile(uint64_t bytes, uint64_t begin_ns) {
 void Retention::BeginChunk(const format::FileStart& start) {
   if (!chunks_.empty() && chunks_.back().offset == bytes_) chunks_.pop_back();
   if (!limits_.drops()) chunks_.clear();
-  // If chunks are small compared to the limits, not each of them needs to be a possible beginning of the file.
+  // If chunks are small compared to the limits, the file need not be able to begin with each of them.
   if (chunks_.size() >= 3) {
     const Chunk& before = chunks_[chunks_.size() - 2];
     const bool near_in_time =
@@ -43,7 +43,7 @@ void Retention::BeginChunk(const format::FileStart& start) {
     if (near_in_time && near_in_bytes) chunks_.pop_back();
   }
   chunks_.push_back({bytes_, start});
-  chunks_.back().start.lane_positions.clear();  // the blocks have them
+  chunks_.back().start.lane_positions.clear();  // the blocks contain them
 }
 
 void Retention::Appended(uint64_t bytes) { bytes_ += bytes; }
@@ -58,7 +58,7 @@ bool Retention::FileIsFull(uint64_t now_ns) const {
          (limits_.rotate_ns > 0 && now_ns - begin_ns_ >= limits_.rotate_ns);
 }
 
-// Always keeps the chunk that is being written, and a complete one before it: a file is never without samples.
+// Always keeps the current chunk, and a complete one before it: a file always has samples.
 size_t Retention::ChunksToDrop(uint64_t now_ns) const {
   const size_t most = chunks_.size() > 2 ? chunks_.size() - 2 : 0;
   size_t old = 0;

@@ -1,4 +1,4 @@
-// What a recording keeps: the chunks in the file, and how many of the oldest must be dropped.
+// The chunks in a recording's file, and how many of the oldest must be dropped.
 //
 // Units:    bytes of the file; ns since the start of the recording.
 // Context:  drain. Pure: no clock, no file.
@@ -19,19 +19,19 @@ class Retention {
  public:
   explicit Retention(const Limits& limits) : limits_(limits) {}
 
-  // When a chunk should end, so that the file has enough of them to drop few at a time.
+  // Maximum duration of a chunk, so that the file has enough chunks to drop few at a time.
   uint64_t ChunkNs() const;
-  uint64_t ChunkBytes() const;  // in the file
+  uint64_t ChunkBytes() const;  // the same, in bytes of the file
 
-  // A file with only its header.
+  // A new file, which has only its header.
   void BeginFile(uint64_t bytes, uint64_t begin_ns);
-  // What follows belongs to a chunk; a chunk without bytes is forgotten.
+  // Later blocks belong to this chunk; a chunk without bytes is removed.
   void BeginChunk(const format::FileStart& start);
   void Appended(uint64_t bytes);
 
   uint64_t bytes() const { return bytes_; }
   bool ChunkIsFull(uint64_t now_ns) const;
-  bool FileIsFull(uint64_t now_ns) const;  // in the sense of rotate_*
+  bool FileIsFull(uint64_t now_ns) const;  // according to rotate_*
 
   // Returns the number of oldest chunks to drop; 0: none yet.
   size_t ChunksToDrop(uint64_t now_ns) const;
@@ -39,9 +39,9 @@ class Retention {
     uint64_t offset = 0;
     format::FileStart start;
   };
-  // The first one that is kept if `chunks` (fewer than there are) are dropped.
+  // Returns the first remaining chunk after `chunks` of them (fewer than all) are dropped.
   const Chunk& FirstKept(size_t chunks) const { return chunks_[chunks]; }
-  // They were dropped; the file's header now has `header_bytes`.
+  // Call after dropping them; the file's header now has `header_bytes`.
   void Dropped(size_t chunks, uint64_t header_bytes);
   // Whether `bytes` more would exceed max_bytes by more than a chunk.
   bool IsBeyond(uint64_t bytes) const;

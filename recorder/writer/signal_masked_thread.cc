@@ -21,17 +21,17 @@ struct Start {
   bool is_without_jvm;
 };
 
-// initial-exec, as all others of the library: gold mixes up the entries of two models.
+// initial-exec, like all others of the library: gold mixes up entries of two models.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_without_jvm = false;
 
 void* Enter(void* start) {
   const std::unique_ptr<Start> own(static_cast<Start*>(start));
   is_without_jvm = own->is_without_jvm;
-  // By the thread itself: for another thread libc opens a file, whose number the program may just have closed.
+  // Called by the thread itself: for another thread libc opens a file, whose number the program may just have closed.
   pthread_setname_np(pthread_self(), own->name);
-  // For strerror in any other language libc reads the environment, which the program may be changing just now.
+  // For strerror in another language libc reads the environment, which the program may be changing.
   uselocale(newlocale(LC_ALL_MASK, "C", nullptr));
-  // Nothing may leave this thread: an exception that did would end the JVM. Out of memory, it just ends.
+  // No exception may leave this thread, because it would end the JVM. Out of memory, the thread just ends.
   try {
     own->body(own->argument);
   } catch (...) {
@@ -41,9 +41,9 @@ void* Enter(void* start) {
 }
 
 // All signals except those that a thread raises itself: faults must be delivered, and hooks in a JVM are installed and
-// removed with SIGTRAP. If another process sends one that each thread of a program blocks, it comes to this thread and
-// ends the program. SIGSEGV and SIGBUS stay open all the same: the agent allocates with the program's malloc, which may
-// handle faults of its own heap, and the kernel ends a process that blocks a fault.
+// removed with SIGTRAP. If another process sends a signal that all threads of the program block, this thread would
+// receive it and end the program. SIGSEGV and SIGBUS are never blocked: the agent allocates with the program's malloc,
+// which may handle faults of its own heap, and the kernel ends a process that blocks a fault.
 sigset_t SignalsOfOthers(bool is_without_jvm) {
   sigset_t others;
   sigfillset(&others);
@@ -70,7 +70,7 @@ Result<pthread_t> StartSignalMaskedThread(const char* name, void (*body)(void*),
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (error != 0) return Error{fmt::format("no thread {}: {}", name, std::strerror(error))};
-  (void)start.release();  // Enter's now
+  (void)start.release();  // owned by Enter now
   return thread;
 }
 

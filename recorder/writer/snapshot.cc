@@ -27,7 +27,7 @@ Status Fill(const Snapshot& snapshot, RecordingFile* copy) {
 
 }  // namespace
 
-// Uses a temporary name until the copy is complete: half a copy would look like the recording itself.
+// Uses a temporary name until the copy is complete: an incomplete copy would look like the recording itself.
 Result<std::string> CopyOf(const Snapshot& snapshot, const std::string& pattern, uint32_t pid, uint64_t epoch_ns) {
   auto file = RecordingFile::Create(pattern, pid, epoch_ns);
   if (!file.ok()) return file.error();

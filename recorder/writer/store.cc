@@ -10,7 +10,7 @@
 namespace heaprec::writer {
 namespace {
 
-// At 50 ticks a second 50 MB/s, in slices that cost a tick less than a millisecond.
+// At 50 ticks per second this is 50 MB/s, and each slice takes less than a millisecond.
 constexpr uint64_t kSliceBytes = 1 << 20;
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr uint64_t kPauseAfterFailureNs = 10'000'000'000;
@@ -47,7 +47,7 @@ Result<RecordingFile> Store::NewFile(const std::string& pattern, uint64_t epoch_
   header.start = start;
   auto written = file->Append(format::EncodeFileHeader(header));
   if (written.ok()) return file;
-  file->Remove();  // empty, and ours
+  file->Remove();  // it is empty, and was created here
   return written.error();
 }
 
@@ -61,7 +61,8 @@ void Store::Adopt(RecordingFile file, const format::FileStart& start) {
   sync_.reset();
 }
 
-// A file that drops chunks may begin with this one some day; its copy then says what the file's own header will.
+// A file that drops chunks may later begin with this one, so the chunk's copy of the header equals the header of that
+// file.
 format::FileHeader Store::HeaderFor(const format::FileStart& start) const {
   format::FileHeader header = header_;
   if (config_.limits.drops()) {
@@ -74,7 +75,7 @@ format::FileHeader Store::HeaderFor(const format::FileStart& start) const {
 bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
   const bool in_place = file_->IsInPlace();
   if (in_place && !retention_.FileIsFull(now_ns)) return false;
-  // The copy is of the file that ends here, so it is no longer needed.
+  // The copy belongs to the file that ends here, so it is no longer needed.
   if (copy_) Abandon(now_ns);
   next_start_ = start;
   next_start_.part = header_.start.part + 1;
@@ -82,7 +83,7 @@ bool Store::OpenNext(uint64_t now_ns, const format::FileStart& start) {
                   ? RecordingFile::Create(config_.pattern, config_.header.pid, config_.header.start_epoch_ns + now_ns,
                                           /*continues=*/true)
                   : RecordingFile::Create(OutputPath::Literal(file_->path()), 0, 0, /*continues=*/true);
-  if (!next.ok()) return false;  // the old one is still good for writing; the next block tries again
+  if (!next.ok()) return false;  // the old file is still usable; the next block tries again
   next_ = std::make_unique<RecordingFile>(std::move(*next));
   return true;
 }
@@ -107,7 +108,7 @@ void Store::Resume(bool ended) {
     return;
   }
   if (!config_.sync.never) (void)syncer_->Request(*file_, name_is_new_ ? Folder() : "");
-  file_->Close();  // frees the reserved space after its end
+  file_->Close();  // releases the reserved space after its end
   Adopt(std::move(*std::exchange(next_, nullptr)), next_start_);
   retention_.BeginFile(next_header_bytes_, next_start_.begin_ns);
   retention_.BeginChunk(next_start_);
@@ -137,7 +138,7 @@ void Store::BeginCopy(uint64_t now_ns) {
   Copy copy;
   copy.dropped = retention_.ChunksToDrop(now_ns);
   const Retention::Chunk& first = retention_.FirstKept(copy.dropped);
-  // A killed JVM may have left one.
+  // A killed JVM may have left a file with this name.
   auto to =
       RecordingFile::Create(OutputPath::Literal(file_->path() + format::kUnfinishedSuffix), 0, 0, /*continues=*/true);
   if (!to.ok()) return Abandon(now_ns);
@@ -156,7 +157,7 @@ void Store::ContinueCopy(uint64_t now_ns) {
   if (!CopySlice()) return Abandon(now_ns);
   if (copy_->next < file_->size()) return;
   if (config_.sync.never) return FinishCopy(now_ns);
-  // The old file is not synced meanwhile, so nothing that is durable there is missing here.
+  // The old file is not synced meanwhile, so the copy contains everything that is durable there.
   if (!copy_->sync) copy_->sync = syncer_->Request(*copy_->to, "");
   const auto outcome = syncer_->Outcome(*copy_->sync);
   if (!outcome) return;
@@ -178,13 +179,13 @@ bool Store::CopySlice() {
 }
 
 void Store::FinishCopy(uint64_t now_ns) {
-  // Moved away meanwhile: the name is not ours to take. The next block finds out.
+  // The file was moved, so its name must not be used. The next block finds that out.
   if (!file_->IsInPlace() || !file_->ReplaceBy(std::move(*copy_->to)).ok()) return Abandon(now_ns);
   const uint32_t part = header_.start.part;
   header_.start = retention_.FirstKept(copy_->dropped).start;
   header_.start.part = part;
   retention_.Dropped(copy_->dropped, copy_->header_bytes);
-  synced_size_ = 0;  // what came since has to be synced, and the name
+  synced_size_ = 0;  // newer data and the name must be synced
   sync_.reset();
   name_is_new_ = true;
   copy_.reset();
@@ -201,7 +202,7 @@ void Store::SyncIfDue(uint64_t now_ns) {
   if (sync_) {
     const auto outcome = syncer_->Outcome(*sync_);
     if (!outcome) return;
-    // One that fails leaves the last durable state where it was; the next one tries again.
+    // After a failure the last durable state stays valid; the next sync tries again.
     if (*outcome) synced_size_ = sync_size_;
     if (*outcome) name_is_new_ = false;
     sync_.reset();

@@ -1,13 +1,13 @@
 // Writes the recording's blocks to one file within limits, or to one file after another.
 //
-// maxsize, maxage: the part to keep is copied to `NAME.unfinished`, a piece at each tick while recording continues, and
-// then renamed over the old file. So the name always refers to a complete recording. Rotation: the file gets an end
-// marker, and the next free name is used. A file that was deleted or moved away is rotated, too.
+// maxsize, maxage: the chunks that stay are copied to `NAME.unfinished`, a piece at each tick while recording
+// continues. The copy is then renamed over the old file. So the name always refers to a complete recording. Rotation:
+// the file gets an end marker, and the next free name is used. A file that was deleted or moved away is rotated, too.
 //
 // Units:    ns since the start of the recording.
 // Context:  drain (Create: setup).
-// Failure:  Append returns an Error, and failure() its errno; then no part of the block is in the file. A copy that
-//           fails is tried again later; until then nothing is appended beyond maxsize plus a chunk.
+// Failure:  Append returns an Error, and failure() its errno; no part of the block is in the file then. A failed copy
+//           is tried again later; until then nothing is appended beyond maxsize plus a chunk.
 // Durable:  synced data stays readable after a power cut: a copy is synced before it gets the name.
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace heaprec::writer {
 
 struct StoreConfig {
-  std::string pattern;  // as RecordingFile::Create
+  std::string pattern;  // as for RecordingFile::Create
   format::FileHeader header;
   Limits limits;
   SyncPolicy sync;
@@ -35,7 +35,7 @@ struct StoreConfig {
 
 class Store {
  public:
-  // The first file, with its header.
+  // Creates the first file, with its header.
   static Result<Store> Create(StoreConfig config);
   Store(Store&&) = default;
   Store& operator=(Store&&) = delete;
@@ -45,44 +45,45 @@ class Store {
 
   // `start`: the FileStart of a file that begins here. Later blocks belong to this chunk.
   void BeginChunk(const format::FileStart& start) { retention_.BeginChunk(start); }
-  // The header of which such a chunk has a copy.
+  // Returns the header whose copy such a chunk contains.
   format::FileHeader HeaderFor(const format::FileStart& start) const;
   bool ChunkIsFull(uint64_t now_ns) const { return retention_.ChunkIsFull(now_ns); }
-  // Call before each block. True: the file is full or was moved away, and the next one exists; append the block and an
-  // end marker, then call Resume. `start`: the FileStart after that block.
+  // Call before each block. Returns true if the file is full or was moved, and the next one exists: append the block
+  // and an end marker, then call Resume. `start`: FileStart after that block.
   bool OpenNext(uint64_t now_ns, const format::FileStart& start);
-  // The header of the next file.
+  // Returns the header of the next file.
   format::FileHeader NextHeader() const;
-  // Writes the next file's header and first block before the current file is ended: it then has both, or is empty.
+  // Writes the next file's header and first block before the current file is ended. The next file then has both, or is
+  // empty.
   bool BeginNext(std::span<const std::byte> block);
-  // Switches to the file that OpenNext made. `ended` false: removes it and continues with the current one.
+  // Switches to the file that OpenNext has created. `ended` false: removes it and continues with the current one.
   void Resume(bool ended);
   Status Append(std::span<const std::byte> block);
-  // Appends the last block of a recording to the reserved space, regardless of limits and of a full disk.
+  // Appends the last block of a recording to the reserved space, even beyond limits or on a full disk.
   Status AppendReserved(std::span<const std::byte> block) { return file_->Append(block); }
   // Calls RecordingFile::WriteProvisional; the next append overwrites the block.
   void WriteProvisional(std::span<const std::byte> block) { file_->WriteProvisional(block); }
   uint64_t provisional_bytes() const { return file_->provisional_bytes(); }
-  // Bytes that fit there; 0: the file system cannot reserve any.
+  // Size of the reserved space; 0: the file system cannot reserve any.
   uint64_t reserved_room() const { return file_->reserved_room(); }
   // errno of the last append; 0: none.
   int failure() const { return file_->failure(); }
   // errno of the last fdatasync that failed; 0: none has.
   int sync_failure() const { return syncer_->failure(); }
-  // The current file, with a descriptor of its own for a reader.
+  // Returns the current file with a separate descriptor for a reader.
   Result<RecordingFile> Duplicate() const { return file_->Duplicate(); }
 
-  // Does a piece of pending work: copying, syncing.
+  // Does a part of the pending work: copying, syncing.
   void Tick(uint64_t now_ns);
-  // Removes the file, in which there is nothing but a header.
+  // Removes the file, which has only a header.
   void Remove() { file_->Remove(); }
-  // Makes everything durable, as far as the policy requires, and closes the file. May take long.
+  // Makes everything durable, if the policy requires it, and closes the file. May take long.
   void Finish();
 
  private:
   struct Copy {
     std::unique_ptr<RecordingFile> to;
-    uint64_t next = 0;  // what is copied next, in the old file
+    uint64_t next = 0;  // offset in the old file of the next bytes to copy
     size_t dropped = 0;
     uint64_t header_bytes = 0;
     std::optional<uint64_t> sync;  // the pending request
@@ -109,9 +110,9 @@ class Store {
   std::optional<Copy> copy_;
   uint64_t copy_not_before_ns_ = 0;
   std::unique_ptr<Syncer> syncer_;
-  std::optional<uint64_t> sync_;  // under way
+  std::optional<uint64_t> sync_;  // the current request
   uint64_t sync_size_ = 0, synced_size_ = 0, last_sync_ns_ = 0;
-  bool name_is_new_ = true;  // the folder must be synced with the file
+  bool name_is_new_ = true;  // the folder must be synced after the file
 };
 
 }  // namespace heaprec::writer

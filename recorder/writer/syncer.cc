@@ -12,7 +12,7 @@
 namespace heaprec::writer {
 namespace {
 
-constexpr size_t kFailuresKept = 16;  // asked for by the next tick, or never
+constexpr size_t kFailuresKept = 16;  // the next tick reads them
 
 }  // namespace
 
@@ -29,7 +29,7 @@ bool Syncer::Start() {
 }
 
 uint64_t Syncer::Request(RecordingFile& file, std::string folder) {
-  // A descriptor of its own, because the drain may close the file meanwhile.
+  // Uses a separate descriptor, because the drain may close the file meanwhile.
   GuardedFd own = file.DuplicateDescriptor();
   const int error = own.number() >= 0 ? 0 : errno;
   const uint64_t number = ++last_;
@@ -101,7 +101,7 @@ int Syncer::Do(Job job) {
   job.file.Close();
   if (job.folder.empty()) return error;
   const GuardedFd folder(open(job.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Without permission to open it the content is safe; when the name is durable depends on the file system.
+  // If the folder cannot be opened, the content is durable; when the name is, depends on the file system.
   if (folder.number() >= 0) (void)repeat(fsync, folder.number());
   return error;
 }

@@ -11,8 +11,9 @@ namespace {
 using format::LifecycleEvent;
 using format::LifecycleKind;
 
-// The second stage also draws by ids and the recording's seed; these draws are independent of those.
-constexpr uint64_t kSalt = 0x6c697665'6f626a73;  // "liveobjs"
+// The second stage also draws from ids and the recording's seed; this salt makes the draws independent. The value is
+// "liveobjs" in ASCII.
+constexpr uint64_t kSalt = 0x6c697665'6f626a73;
 
 constexpr uint64_t kMaxDelayNs = 60'000'000'000;
 
@@ -45,7 +46,7 @@ void TrackedSet::Died(const LifecycleEvent& lifecycle, uint32_t lane, uint64_t b
   (void)reservoir_.Remove(lifecycle.sample);
 }
 
-// Its probability does not change: the rest represents a part of what the whole represented.
+// Its probability does not change: the remaining part represents the same part of what the whole represented.
 void TrackedSet::Shrink(const LifecycleEvent& lifecycle, Tracked* tracked) {
   const format::Sample& sample = tracked->checkpoint_sample.sample;
   if (lifecycle.left >= tracked->checkpoint_sample.left()) return;
@@ -86,7 +87,7 @@ void TrackedSet::Add(uint64_t end_ns, const ClosedSample& birth, double adjustme
     lifecycle_events_.push_back({sample.id, end_ns, LifecycleKind::kUntracked, recorder_.collections(), 0});
     return;
   }
-  // It took no part in the evictions at end_ns, so it must not be live at that time.
+  // The object took no part in the evictions at end_ns, so it must not be live at that time.
   const auto dead = early_.find(sample.id);
   if (dead != early_.end() && dead->second.lifecycle.kind != LifecycleKind::kShrunk) {
     lifecycle_events_.push_back(dead->second.lifecycle);
@@ -118,7 +119,7 @@ void TrackedSet::Release(uint64_t end_ns) {
   const double highest = released.back().threshold;
   while (!thresholds_.empty() && thresholds_.back().value <= highest) thresholds_.pop_back();
   thresholds_.push_back({end_ns, highest});
-  // The lowest id is the oldest, except if a thread was delayed between taking the id and the time.
+  // The lowest id is the oldest sample, unless a thread was delayed between taking the id and the time.
   const uint64_t oldest_ns = tracked_.empty() ? end_ns : tracked_.begin()->second.checkpoint_sample.sample.time_ns;
   while (thresholds_.front().time_ns + kMaxDelayNs < std::min(oldest_ns, end_ns)) thresholds_.pop_front();
 }
@@ -128,8 +129,8 @@ double TrackedSet::ThresholdSince(uint64_t birth_ns) const {
   return first == thresholds_.end() ? 0 : first->value;
 }
 
-// The entry of what died was dropped, or evicted, just before. A sample is published before its death, or a moment
-// after it: its interval is the one that was open then, or the next.
+// The sample of such a death was dropped or evicted just before. A sample is published before its death, or a moment
+// later: its interval was open then, or is the next one.
 void TrackedSet::ForgetOldDeaths() {
   for (auto& [id, early] : early_) ++early.closes;
   std::erase_if(early_, [](const auto& early) { return early.second.closes > 2; });
@@ -143,7 +144,7 @@ std::vector<LifecycleEvent> TrackedSet::TakeLifecycleEvents() {
 
 void TrackedSet::LowerTo(const std::vector<uint64_t>& least, std::vector<uint64_t>* floors) const {
   for (const auto& [id, early] : early_) {
-    if (early.closes > 0) continue;  // almost certainly of a sample that was dropped
+    if (early.closes > 0) continue;  // its sample was almost certainly dropped
     if (early.begin < least.at(early.lane)) continue;
     uint64_t& floor = floors->at(early.lane);
     floor = std::min(floor, early.begin);

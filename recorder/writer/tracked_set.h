@@ -1,4 +1,4 @@
-// The drain's side of tracking: which samples of a recording are tracked, and their lifecycle events.
+// The drain's part of tracking: the tracked samples of a recording, and their lifecycle events.
 //
 // A sample is added when its interval closes. If its object has died by then, its lifecycle event is written at once;
 // otherwise it enters a reservoir, which evicts samples beyond its capacity.
@@ -31,15 +31,15 @@ struct NameKeys {
 
 // A point of an interval that has been closed.
 struct ClosedSample {
-  format::Sample sample;  // weight: the final one
+  format::Sample sample;  // with its final weight
   NameKeys keys;
-  uint16_t tracking_index = 0;  // 0: it is not tracked
+  uint16_t tracking_index = 0;  // 0: not tracked
   bool is_kept = false;
 };
 
-// Capacity of the reservoir if `max_tracked` objects are tracked at a time. The other entries are for points of open
-// intervals: `buffered` per interval under a steady load, several times that if the load changes. So they are six
-// times `buffered`, at least an eighth and at most half of `max_tracked`.
+// Returns the capacity of the reservoir if `max_tracked` objects are tracked at a time. The other entries are for
+// points of open intervals: `buffered` per interval under a steady load, and several times that if the load changes. So
+// there are six times `buffered`, at least an eighth and at most half of `max_tracked`.
 uint32_t ReservoirOf(uint32_t max_tracked, uint32_t buffered);
 
 class TrackedSet {
@@ -49,45 +49,45 @@ class TrackedSet {
     std::function<uint64_t(uint16_t tracking_index, uint64_t sample)> collections_at_birth;
     std::function<uint64_t()> collections;  // completed so far
   };
-  // max_tracked 0: nothing is tracked. buffered: as in ReservoirOf. `stream`: whose samples these are.
+  // max_tracked 0: nothing is tracked. buffered: as in ReservoirOf. `stream`: the stream of these samples.
   TrackedSet(uint32_t max_tracked, uint32_t buffered, uint64_t seed, Callbacks recorder,
              format::Stream stream = format::Stream::kAllocations);
 
   bool tracks() const { return max_tracked_ > 0; }
 
-  // The object died, or the mapping shrank. The event is in a lane, at a position that is needed as long as the
-  // sample's interval is open.
+  // The object died, or the mapping shrank. The event is in a lane; its position is needed as long as the sample's
+  // interval is open.
   void Died(const format::LifecycleEvent& lifecycle, uint32_t lane, uint64_t begin);
   // The interval that ends at `end_ns` has been closed, with all these points.
   void Close(uint64_t end_ns, std::span<const ClosedSample> births);
 
   // The lifecycle events since the last call, ascending in time.
   std::vector<format::LifecycleEvent> TakeLifecycleEvents();
-  // For each lane of `floors`, the first position from `least` on with a death that has not been returned yet.
+  // Lowers `floors`: per lane, to the first position from `least` on with a death that has not been returned yet.
   void LowerTo(const std::vector<uint64_t>& least, std::vector<uint64_t>* floors) const;
 
-  // The highest threshold of the evictions after a birth at this time; 0: none.
+  // Returns the highest threshold of the evictions after a birth at this time; 0: none.
   double ThresholdSince(uint64_t birth_ns) const;
 
   // Live objects whose samples are in earlier blocks. Ascending in id.
   struct Tracked {
-    format::CheckpointSample checkpoint_sample;  // without names and threshold
+    format::CheckpointSample checkpoint_sample;  // names and threshold are not set
     NameKeys keys;
     uint16_t tracking_index = 0;
   };
   const std::map<uint64_t, Tracked>& tracked() const { return tracked_; }
 
  private:
-  // The last event of a sample whose interval is open, or that was not kept.
+  // The latest event of a sample whose interval is open, or that was not kept.
   struct Early {
     format::LifecycleEvent lifecycle;
     uint32_t lane;
     uint64_t begin;
-    int closes = 0;  // intervals closed since
+    int closes = 0;  // number of intervals closed since
   };
   void Shrink(const format::LifecycleEvent& lifecycle, Tracked* tracked);
-  // The factor for weights of tracked samples with which they represent all that were kept, including those of earlier
-  // intervals in which none was tracked.
+  // Returns the factor by which weights of tracked samples are multiplied to represent all kept samples, including
+  // those of earlier intervals without a tracked sample.
   double AdjustmentOf(std::span<const ClosedSample> births);
   void Add(uint64_t end_ns, const ClosedSample& birth, double adjustment);
   void Release(uint64_t end_ns);
@@ -101,7 +101,7 @@ class TrackedSet {
   std::unordered_map<uint64_t, Early> early_;
   std::vector<format::LifecycleEvent> lifecycle_events_;
   double owed_ = 0;  // weight of intervals that no sample represents yet
-  // Eviction thresholds that no later one exceeds.
+  // Eviction thresholds that are not exceeded by later ones.
   struct Threshold {
     uint64_t time_ns;
     double value;

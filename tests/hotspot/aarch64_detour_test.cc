@@ -133,7 +133,7 @@ TEST_CASE("A function that someone else has changed is left to them") {
   REQUIRE(first.ok());
   REQUIRE(second.ok());
   REQUIRE(first->Install().ok());
-  CHECK(second->Install().error().message == "the function was changed by someone else");
+  CHECK(second->Install().error().message == "the function was changed by other code");
   REQUIRE(first->Remove().ok());
 }
 

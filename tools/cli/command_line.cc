@@ -21,10 +21,10 @@
 namespace heaprec::tools {
 namespace {
 
-// Why a word in a recording's place means none; empty: all mean one. Told once all words are understood.
+// Why a word in place of a recording is not one; empty: all are. Reported after all words have been parsed.
 using NoRecording = std::string;
 
-// CLI11 says which words belong to which option; what they mean, the option's own rules say.
+// CLI11 assigns words to options; the option's own rules interpret them.
 void Take(const Option& option, const std::vector<std::string>& words, const RecordingNames& recording_names,
           NoRecording* none) {
   const bool is_recording = option.is_positional && (option.names.back() == "REC" || option.names.back() == "FILE");
@@ -55,7 +55,7 @@ void Take(const Option& option, const std::vector<std::string>& words, const Rec
 
 void Declare(const Option& option, bool joins_parts, const RecordingNames& recording_names, NoRecording* none,
              CLI::App* app) {
-  if (option.is_help) return;  // CLI11 has one
+  if (option.is_help) return;  // CLI11 has its own
   const std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (option.set) {
     app->add_flag_callback(names, option.set);
@@ -74,7 +74,7 @@ void Declare(const Option& option, bool joins_parts, const RecordingNames& recor
   added->required(option.is_required);
 }
 
-// With the nearest of the valid words, or if none is near with all of them.
+// Names the nearest valid word or, if none is near, all of them.
 std::string UnknownWord(const char* what, const std::string& word, const std::vector<std::string>& valid) {
   const std::string message = fmt::format("unknown {} '{}'", what, word);
   std::string suggestion = WithSuggestion(message, word.substr(0, word.find('=')), valid);
@@ -123,13 +123,13 @@ class CommandLine {
       return Run(static_cast<int>(words.size()), words.data());
     }
     std::vector<char*> words(argv, argv + argc);
-    // What follows "--" is a command of its own, whose options are none of ours.
+    // After "--" follows a command with its own options.
     auto mark = std::ranges::find(words, "--", [](const char* word) { return std::string_view(word); });
     std::vector<std::string> rest(mark == words.end() ? mark : mark + 1, words.end());
     words.erase(mark, words.end());
     if (argc > 1 && !TakesOperand(argv[1])) {
-      // Elsewhere it is files, whatever their names begin with. An option just before "--" must not take one for its
-      // value.
+      // In other commands "--" is followed by files, whatever their names begin with. An option just before "--" must
+      // not take one of them as its value.
       const ptrdiff_t behind = NeedsValue(argv[1], words.back()) ? 1 : 0;
       for (std::string& file : rest) {
         if (file.size() > 1 && file.starts_with('-')) file.insert(0, "./");
@@ -186,7 +186,7 @@ class CommandLine {
     const Added* const named = Named(name);
     return named == nullptr || !named->command->operand.empty();
   }
-  // Whether the word is an option of the command that has a value.
+  // Whether the word is an option of the command that needs a value.
   bool NeedsValue(std::string_view name, const char* word) const {
     const CLI::Option* const option = Named(name)->app->get_option_no_throw(word);
     return option != nullptr && option->get_items_expected_min() > 0;
@@ -197,11 +197,11 @@ class CommandLine {
     return matched == added_.end() ? nullptr : &*matched;
   }
 
-  // Reports a word that is no option, argument or command.
+  // Reports a word that is not an option, argument or command.
   ExitCode RefuseExtraWord() const {
     const Added* const matched = Chosen();
     std::vector<std::string> words = matched != nullptr ? matched->app->remaining() : std::vector<std::string>();
-    if (words.empty()) {  // it stands before the command
+    if (words.empty()) {  // the word is before the command
       words = app_.remaining();
       if (words.empty()) return Refuse("unexpected argument");
       if (matched != nullptr) return Refuse(fmt::format("'{}' must follow the command", words.front()));
@@ -232,7 +232,7 @@ class CommandLine {
 }  // namespace
 
 ExitCode RunCommandLine(int argc, char** argv, const CommandGroups& groups, RecordingNames recording_names) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, and ends quietly
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe then is an error of write, without a message
   return CommandLine(groups, std::move(recording_names)).Run(argc, argv);
 }
 

@@ -1,4 +1,4 @@
-// heaprec with the commands that demo.sh shows, so that a first look needs few files compiled.
+// heaprec with only the commands that demo.sh uses, so that it compiles quickly.
 #include "tools/cli/command_line.h"
 #include "tools/commands/commands.h"
 

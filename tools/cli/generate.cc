@@ -1,4 +1,4 @@
-// The commands whose output is generated from the declarations of all commands: completion and man.
+// The commands that print what is generated from the declarations of all commands: completion and man.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Text that roff takes as it is: nothing is an escape or, at the start of a line, a request.
+// Returns text that roff prints unchanged: nothing is an escape or, at the start of a line, a request.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   bool at_start = true;
@@ -108,7 +108,7 @@ std::vector<std::string> OptionWords(const std::deque<Option>& options) {
   return words;
 }
 
-// Returns all commands of the help.
+// Returns all commands in the help.
 std::vector<const Command*> All(const CommandGroups& groups) {
   std::vector<const Command*> all;
   for (const CommandGroup& group : groups) {
@@ -123,7 +123,7 @@ std::vector<std::string> CommandNames(const CommandGroups& groups) {
   return names;
 }
 
-// The first sentence, without what would end a quoted word.
+// Returns the first sentence, without characters that would end a quoted word.
 std::string Plain(std::string_view text, std::string_view unwanted) {
   std::string plain;
   for (const char c : text.substr(0, text.find_first_of(";\n"))) {
@@ -132,7 +132,7 @@ std::string Plain(std::string_view text, std::string_view unwanted) {
   return plain;
 }
 
-// "--sort|-s)": after which word a value stands, and which values there are.
+// "--sort|-s)": the words after which a value follows, and the valid values.
 std::string BashValues(const Command& command) {
   std::string cases;
   for (const Option& option : command.options) {

@@ -13,11 +13,11 @@ namespace heaprec::tools {
 namespace {
 
 constexpr size_t kWidth = 80;
-// Where the commands of a group, their texts and the texts of options begin.
+// Columns at which commands of a group, their texts and the texts of options begin.
 constexpr size_t kNames = 10, kTexts = 22, kOptionTexts = 28;
 constexpr std::string_view kExamples = "Examples:\n";
 
-// The question that each command answers: the first line of its help.
+// A command, and the first line of its help.
 using Question = std::pair<std::string_view, std::string_view>;
 constexpr std::array kQuestions{
     Question{"record", "What does a program allocate from its start to its end?"},
@@ -62,7 +62,7 @@ std::string_view QuestionOf(const Command& command) {
   return found == kQuestions.end() ? "" : found->second;
 }
 
-// Words in lines that begin at `indent`; the first line continues one of `at` columns.
+// Breaks text into lines that begin at `indent`; the first line already has `at` columns.
 std::string Wrapped(std::string_view text, size_t indent, size_t at) {
   std::string wrapped;
   while (!text.empty()) {

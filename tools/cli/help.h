@@ -7,9 +7,9 @@
 
 namespace heaprec::tools {
 
-// The commands by group.
+// Lists the commands by group.
 std::string Help(const CommandGroups& groups);
-// The question that the command answers, its text, examples, usage, options, notes.
+// Returns the command's description, text, examples, usage, options and notes.
 std::string Help(const Command& command);
 // "heaprec top [OPTIONS] REC..."
 std::string Usage(const Command& command);

@@ -1,4 +1,4 @@
-// heaprec: makes and reads recordings of Java heap allocations. docs/index.md
+// heaprec records Java heap allocations and analyses the recordings. docs/index.md
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ CommandGroups Commands() {
   };
 }
 
-// The file that `word` means: itself, or if no file has this name and it is the PID of a JVM, the one into which that
-// JVM is being recorded. An Error says how to get a recording.
+// Returns the file for `word`: the file with this name or, if there is none and it is the PID of a JVM, the recording
+// of that JVM. The Error says how to get a recording.
 Result<std::string> NamedRecording(const std::string& word) {
   std::error_code error;
   const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
@@ -52,7 +52,7 @@ Result<std::string> NamedRecording(const std::string& word) {
                   word));
 }
 
-// top --follow takes a JVM itself, recorded or not.
+// top --follow also accepts a JVM that is not being recorded.
 bool TakesJvm(int argc, char** argv) {
   const std::vector<std::string_view> words(argv, argv + argc);
   return words.size() > 1 && words[1] == "top" && std::ranges::find(words, "--follow") != words.end();

@@ -1,4 +1,4 @@
-// heaprec record, attach, stop: start and end a recording, in a JVM that is started or one that is running.
+// heaprec record, attach, stop: start and end a recording in a new or a running JVM.
 #include "tools/control/attach.h"
 
 #include <fmt/format.h>
@@ -106,7 +106,7 @@ ExitCode AttachTo(AttachOptions options) {
   auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);
   const std::string& page = options.report.empty() ? options.flame : options.report;
-  // Beside the page, whose commands name the recording, unless another place was asked for.
+  // Puts the recording beside the page, whose commands name it, unless another path was requested.
   if (!page.empty() && page != "-" && options.agent.output == AgentOptions().output) {
     options.agent.output = std::filesystem::path(page).replace_extension(".hrec").string();
   }
@@ -117,7 +117,7 @@ ExitCode AttachTo(AttachOptions options) {
   if (!agent.ok()) return Fail(ExitCode::kCannotAttach, agent.error().message);
   if (place.is_relayed()) CatchSignals({SIGINT, SIGTERM, SIGHUP});
   auto answer = Attach(*java, {agent->path, "start," + place.agent_text(), options.timeout_ms()});
-  agent->folder.reset();  // it is loaded, or will not be
+  agent->folder.reset();  // the agent has been loaded, or will not be
   if (!answer.ok()) return Fail(ExitCode::kCannotAttach, answer.error().message);
   if (!place.is_relayed()) return options.Tell(java->process.pid, *answer);
   if (!options.quiet && !options.json) {

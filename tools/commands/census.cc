@@ -1,4 +1,4 @@
-// heaprec census: what was allocated, counted object by object in TLABs that were walked.
+// heaprec census: exact counts per class, from TLABs that were walked object by object.
 #include <memory>
 
 #include "tools/options/command.h"

@@ -1,4 +1,4 @@
-// heaprec check: whether a recording keeps its budgets, for CI.
+// heaprec check: enforces allocation budgets in CI.
 #include <cmath>
 #include <memory>
 
@@ -32,7 +32,7 @@ ExitCode RunCheck(const CheckCommandOptions& options) {
   return answer.Fails() ? ExitCode::kCheckFailed : read;
 }
 
-// Rejects "nan", which a script's division by zero prints: with it every budget would be within its limit.
+// Rejects "nan", which a script prints after dividing by zero: every budget would be met.
 std::string OperationCountError(const std::string& text) {
   char* end = nullptr;
   const double count = std::strtod(text.c_str(), &end);

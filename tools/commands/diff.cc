@@ -1,4 +1,4 @@
-// heaprec diff: what allocates more, or less, than before, and what is noise or varies between runs anyway.
+// heaprec diff: shows what allocates significantly more or less than before.
 // heaprec bench: runs two commands in turns, records them, and compares.
 #include <fmt/format.h>
 
@@ -60,13 +60,13 @@ struct BenchOptions {
   bool all_runs = false;
 };
 
-// Looking several times finds more by chance: each look has its part of the rate.
+// Repeated tests find more by chance, so each test gets a part of the rate.
 double RateOfLook(const BenchOptions& options) {
   const size_t runs = options.run.runs, looks = runs >= kRunsBeforeLooking ? runs - kRunsBeforeLooking + 1 : 1;
   return options.diff.question.fdr / static_cast<double>(options.all_runs ? 1 : looks);
 }
 
-// A run that is ended after a time has not done all of its command's work.
+// A run with a time limit may not have done all work of its command.
 DiffOptions QuestionOf(const BenchOptions& options, const RecordedRuns& runs) {
   DiffOptions question = options.diff.question;
   question.scan.files = runs.before();
@@ -76,7 +76,7 @@ DiffOptions QuestionOf(const BenchOptions& options, const RecordedRuns& runs) {
   return question;
 }
 
-// After each round of runs.
+// Called after each round of runs.
 bool IsEnough(const BenchOptions& options, const RecordedRuns& runs) {
   const size_t done = runs.sides.front().runs;
   const bool is_time = runs.compares() && !options.all_runs && done >= kRunsBeforeLooking;

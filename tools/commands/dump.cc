@@ -1,4 +1,4 @@
-// heaprec dump: what has been recorded in a JVM until now, as a recording of its own. The JVM's goes on.
+// heaprec dump: copies the recording of a running JVM to a new file. The JVM's recording continues.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ struct DumpOptions {
   bool force = false, quiet = false, flush = false;
 };
 
-// The agent is in the JVM: it counts what is in use before its ring is read.
+// Makes the agent count the TLABs in use before its ring is read.
 Result<AgentReply> AskToFlush(const JavaProcess& java) {
   auto agent = AgentFor(java.process, java.process.agent);
   if (!agent.ok()) return agent.error();

@@ -1,5 +1,5 @@
-// heaprec escape: what a call of a method allocates in the interpreter, after C1, and after C2 with and without escape
-// analysis.
+// heaprec escape: measures what one call of a method allocates in the interpreter, after C1, and after C2 with and
+// without escape analysis.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -39,19 +39,19 @@ struct EscapeOptions {
   render::OutputOptions output;
 };
 
-// The interpreter is as it is after the first calls have loaded what they need.
+// The first calls load what they need; then the interpreter's allocations are typical.
 constexpr uint64_t kInterpretedCalls = 100;
-// Records nothing: the agent waits to be asked for a probe.
+// Records nothing: the agent waits for a probe.
 constexpr const char* kIdle = "delay=1000h";
 
-// What the JVM of a mode writes into; it is nowhere in a file system.
+// The file into which a mode's JVM writes; it has no name.
 Descriptor OpenSheet() {
   Descriptor sheet(memfd_create("heaprec-escape", 0));
-  // Containers may refuse it.
+  // Containers may forbid memfd_create.
   return sheet.is_open() ? std::move(sheet) : Descriptor(open("/tmp", O_TMPFILE | O_RDWR, 0600));
 }
 
-// Null: the JVM failed; the error has been printed.
+// Returns null if the JVM failed; the error has been printed.
 std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeOptions& options,
                                     const std::vector<std::string>& methods, const std::vector<std::string>& java,
                                     const std::string& agent) {
@@ -60,7 +60,7 @@ std::optional<CallOutcomes> RunMode(const EscapeMode& mode, const EscapeOptions&
     PrintError(fmt::format("escape: cannot create a temporary file: {}", std::strerror(errno)));
     return std::nullopt;
   }
-  const std::string path = fmt::format("/proc/self/fd/{}", sheet.number());  // the child's, too
+  const std::string path = fmt::format("/proc/self/fd/{}", sheet.number());  // the child has the same number
   std::vector<std::string> command = java;
   command.insert(command.end(), mode.flags.begin(), mode.flags.end());
   const uint64_t calls = mode.compiles ? options.calls : std::min(options.calls, kInterpretedCalls);
@@ -82,8 +82,8 @@ void AddSuggestion(const std::string& method, CallOutcome* outcome) {
   if (!nearest.empty()) outcome->error += fmt::format("; did you mean `{}`?", nearest);
 }
 
-// Calls the methods in JVMs of their own, one for each mode of the compiler, whose allocations java/heaprec/Escape.java
-// counts. `modes`: as EscapeModes(). What cannot be called in the first has its error in all.
+// Calls the methods in a separate JVM per mode of the compiler; java/heaprec/Escape.java counts their allocations.
+// `modes`: as EscapeModes(). A method that cannot be called in the first mode has its error in all modes.
 ExitCode RunModes(const EscapeOptions& options, std::vector<CallOutcomes>* modes) {
   const auto refuse = [](const std::string& why) { return Fail(ExitCode::kUsage, "escape: " + why); };
   const auto agent = FindAgent(options.agent_file), jar = FindJar(options.jar_file);
@@ -101,7 +101,7 @@ ExitCode RunModes(const EscapeOptions& options, std::vector<CallOutcomes>* modes
     }
     if (!modes->empty()) outcomes->insert(modes->front().begin(), modes->front().end());
     modes->push_back(*std::move(outcomes));
-    // What cannot be called in the first mode can in no other.
+    // A method that cannot be called in the first mode cannot be called in any.
     if (modes->size() == 1) {
       for (auto& [method, outcome] : modes->front()) AddSuggestion(method, &outcome);
       std::erase_if(callable, [&](const auto& one) { return !modes->front().at(one).error.empty(); });
@@ -128,7 +128,7 @@ ExitCode Escape(const EscapeOptions& options) {
   if (std::ranges::all_of(modes.front(), has_failed) && options.output.form() != render::Form::kJson) {
     for (const std::string& method : options.methods) {
       const CallOutcome& outcome = modes.front().at(method);
-      const std::string where = outcome.is_unusable ? "" : method + ": ";  // else the error names it
+      const std::string where = outcome.is_unusable ? "" : method + ": ";  // otherwise the error contains the name
       PrintError(ToUtf8(fmt::format("escape: {}{}", where, outcome.error)));
     }
     return failure;

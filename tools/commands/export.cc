@@ -1,4 +1,4 @@
-// heaprec export: the events in the formats of other tools.
+// heaprec export: converts recordings to the formats of other tools.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,10 +27,10 @@ struct ExportOptions {
   FilterOptions filter;
 };
 
-// Endings that promise something else than CSV, the format of a name without a known ending.
+// Name endings for which CSV, the default for unknown endings, would be a surprise.
 constexpr const char* kOtherEndings[] = {".svg", ".html", ".json", ".gz", ".pb", ".pprof", ".sqlite"};
 
-// What is wrong with the options; empty: nothing.
+// Returns why the options are invalid; empty: they are valid.
 std::string Objection(const ExportOptions& options, const ExportSettings& settings, const ExportFormat& format,
                       const Filter& filter) {
   if (std::string wrong = format.Objection(settings, filter); !wrong.empty()) return wrong;
@@ -95,7 +95,7 @@ ExitCode Export(const ExportOptions& options) {
 
 Command ExportCommand() {
   auto options = std::make_shared<ExportOptions>();
-  options->filter.allocations_only = true;  // tools that sum up a column expect one unit
+  options->filter.allocations_only = true;  // tools that sum a column expect a single unit
   Command command("export", "Convert to pprof, JFR, collapsed, CSV, SQLite, OTLP");
   command.AddOption("REC", options->paths, "Recordings to read; - is standard input").Required();
   command

@@ -1,4 +1,4 @@
-// heaprec flame: what allocates, as the page that opens with its flame graph, or as a picture.
+// heaprec flame: writes a flame graph, as an interactive page or as a picture.
 #include <fmt/format.h>
 
 #include <memory>
@@ -17,7 +17,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kMaxBoxes = 20'000;  // of a picture unless told otherwise
+constexpr size_t kMaxBoxes = 20'000;  // of a picture, by default
 
 struct FlameOptions {
   PageRequest page;
@@ -28,7 +28,7 @@ struct FlameOptions {
   bool svg = false;
 };
 
-// The file is opened before the second pass: a long pass is not wasted.
+// Opens the file before the second pass, so that a long pass is not wasted.
 ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most_boxes) {
   const auto scan = RecordingScan::Parse(page.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);

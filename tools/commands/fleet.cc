@@ -1,5 +1,5 @@
 // heaprec ship: sends recordings to a fleet's server, each slice exactly once.
-// heaprec fleet: questions to the recordings of many hosts, in ClickHouse or in a folder.
+// heaprec fleet: queries the recordings of many hosts, in ClickHouse or in a folder.
 #include <csignal>
 #include <ctime>
 #include <filesystem>
@@ -64,7 +64,8 @@ ExitCode Ship(const ShipCommandOptions& options) {
 }
 
 constexpr size_t kRows = 20;
-constexpr double kPulledPerSecond = 5;  // of a recording in a folder, as heaprec ship sends by default
+// samples per second of a recording in a folder; heaprec ship has the same default
+constexpr double kPulledPerSecond = 5;
 
 struct FleetOptions {
   QuestionOptions question;
@@ -77,14 +78,13 @@ struct FleetOptions {
   render::OutputOptions output;
 };
 
-// What is read: a server, or a folder of recordings.
+// The source: a server, or a folder of recordings.
 struct OpenedSource {
   std::unique_ptr<Server> server;
   std::unique_ptr<Source> source;
 };
 
-// `samples_per_second`: of each recording of a folder. kDamaged: there is a source, but some recordings of the folder
-// could not be read.
+// `samples_per_second`: for each recording of a folder. kDamaged: some recordings of the folder could not be read.
 ExitCode OpenSource(const FleetOptions& options, double samples_per_second, OpenedSource* into) {
   if (!options.from_dir.empty()) {
     const auto seconds = SliceOf(options.tables.slice_ns, 60);
@@ -116,7 +116,7 @@ ExitCode Tables(const FleetOptions& options) {
   return options.quiet ? ExitCode::kOk : render::Print(*report, options.output);
 }
 
-// The page of flame, or report, of a recording that is pulled for it.
+// Writes the page of flame or report for a recording that is fetched for it.
 ExitCode Draw(const FleetOptions& options, Source* source, const Selection& selection) {
   const auto folder = TemporaryFolder::Make();
   if (!folder.ok()) return Fail(ExitCode::kCannotWrite, folder.error().message);

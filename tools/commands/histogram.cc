@@ -1,4 +1,4 @@
-// heaprec histogram: the sizes of the objects, by powers of two.
+// heaprec histogram: shows the distribution of object sizes, by powers of two.
 #include <memory>
 
 #include "tools/options/command.h"

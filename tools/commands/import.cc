@@ -1,4 +1,4 @@
-// heaprec import: a JFR file, of the JDK or async-profiler, as a recording.
+// heaprec import: converts a JFR file, of the JDK or async-profiler, to a recording.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// heaprec list, heaprec status: the JVMs of this user, and what is recorded in one. Nothing is loaded, nothing stopped.
+// heaprec list, heaprec status: list the JVMs of this user, and show what is recorded in one. They load nothing and
+// stop nothing.
 #include <memory>
 #include <string>
 #include <vector>

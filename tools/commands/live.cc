@@ -1,5 +1,5 @@
-// heaprec live: what is alive, where it came from, how old it is, how it grows; how long objects live; which ones died.
-// heaprec leaks: which sites hold more and more.
+// heaprec live: shows live objects, their sites, ages and growth; how long objects live; and dead ones.
+// heaprec leaks: finds sites whose live bytes keep growing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct LiveCommandOptions {
   render::OutputOptions output;
 };
 
-// What has been read: all that a report needs.
+// The result of reading: everything that a report needs.
 struct LiveScan {
   NamePool names;
   std::optional<RecordingScan> scan;
@@ -52,14 +52,13 @@ Status SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
   return {};
 }
 
-// `question` without its times and groups. `by`: what is grouped by, if the options do not say. kUsage, kUnreadable: no
-// report can be made.
+// `question`: without times and groups. `by`: default groups. kUsage, kUnreadable: no report can be made.
 ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::vector<By>& by, LiveScan* into) {
   auto groupings = GroupingsOption(options.by, by);
   if (!groupings.ok()) return Usage(groupings.error());
   question.by = std::move(*groupings);
   if (const Status status = SetTimes(options, &question); !status) return Usage(status.error());
-  // Objects of all times count: --from and --to say when they are looked at.
+  // Reads objects of all times: --from and --to select when live objects are listed.
   ScanOptions all_times = options.scan;
   all_times.filter.from.clear();
   all_times.filter.to.clear();
@@ -81,7 +80,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }
 
-// Rows on a terminal, unless told: of one table, and of each of two.
+// Default number of rows on a terminal: of one table, and of each of two.
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
 constexpr size_t kTraces = 200;
 constexpr uint64_t kPromoted = 3;

@@ -1,5 +1,5 @@
-// heaprec native: native memory by call site: exactly, of a program with libheaprec-native.so, or sampled, of a
-// recording; and what a recorded JVM had in memory beside its heap, over time.
+// heaprec native: shows native memory by call site: exact counts of a program with libheaprec-native.so, or samples of
+// a recording; and the native memory categories of a recorded JVM over time.
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,11 +33,12 @@ namespace {
 struct MemoryQuery {
   std::string file;
   render::OutputOptions output;
-  // After the file's name: why not what was asked for, instead of which this is shown. Empty: this was asked for.
+  // Printed after the file's name: why the requested table is not available, so that this is shown instead. Empty: this
+  // was requested.
   std::string instead_of = "";
 };
 
-// Snapshots that text shows unless told, those at which sites are estimated, and sites.
+// Default number of snapshots in text, maximum number with estimates of sites, and of sites.
 constexpr size_t kShown = 6, kMaxWithSites = 200, kMaxSites = 8;
 
 MemoryTimeline ReadTimeline(Recording* recording) {
@@ -52,13 +53,13 @@ SiteTimeline SitesOf(const std::string& file, const std::vector<MemorySnapshot>&
   return times.empty() ? SiteTimeline() : SitesAt(file, times, kMaxSites);
 }
 
-// `is_alone`: the file holds no other recording; sites of a file that holds several belong to none of them.
+// `is_alone`: the file contains no other recording; with several, sites cannot be assigned to one of them.
 render::Group GroupOf(const Recording& recording, std::vector<MemorySnapshot> snapshots, const MemoryQuery& query,
                       bool is_alone) {
   render::Group group{"recordings[]", {}};
   group.Add(render::Hidden({{"header", HeaderValue(recording.header())}}));
   MemoryAnswer answer{std::move(snapshots), {}, {}, {}};
-  // Instead of something else: --limit is for that.
+  // When shown instead of another table, --limit refers to that table.
   answer.shown =
       ChooseSnapshots(answer.snapshots, query.instead_of.empty() ? query.output.limit.value_or(kShown) : kShown);
   answer.with_sites = query.output.is_for_people() ? answer.shown : ChooseSnapshots(answer.snapshots, kMaxWithSites);
@@ -67,7 +68,7 @@ render::Group GroupOf(const Recording& recording, std::vector<MemorySnapshot> sn
   return group;
 }
 
-// kUnreadable, too, if it is shown instead of something else and there are no snapshots.
+// Also returns kUnreadable if it is shown instead of another table and there are no snapshots.
 ExitCode ShowMemory(const MemoryQuery& query) {
   const auto recordings = Recording::OpenAll(query.file);
   if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
@@ -80,7 +81,7 @@ ExitCode ShowMemory(const MemoryQuery& query) {
   }
   render::Report report("heaprec.memory/1");
   if (!is_asked_for) {
-    report.Add(render::Sentence("# {}", {{"", query.instead_of.substr(2)}}));  // behind a file: ": WHY"
+    report.Add(render::Sentence("# {}", {{"", query.instead_of.substr(2)}}));  // follows a file name: ": WHY"
     report.Add(render::Sentence("# so these are the JVM's and the kernel's numbers"));
   }
   ExitCode read = ExitCode::kOk;
@@ -98,12 +99,12 @@ struct NativeOptions {
   std::string file;
   std::string key = "site", sort = "live";
   size_t callers = 0;
-  std::optional<uint64_t> min_age_ns;  // of what counts as live
+  std::optional<uint64_t> min_age_ns;  // minimum age of live blocks
   std::string baseline;                // an older table
   bool categories = false;
   render::OutputOptions output;
 
-  By by() const { return key == "library" ? By::kLibrary : By::kSite; }  // of a recording
+  By by() const { return key == "library" ? By::kLibrary : By::kSite; }  // for a recording
   bool is_by_live() const { return sort == "live"; }
   size_t limit() const { return output.Rows(20); }
   uint64_t least_age_ns() const { return min_age_ns.value_or(0); }
@@ -116,8 +117,8 @@ Grouping GroupingOf(const NativeOptions& options) {
   return Grouping(shows_stacks ? By::kStack : options.by());
 }
 
-// Behind a file's name: why native memory was sampled in none of its recordings; empty: it was in one, or the file
-// cannot be read.
+// Printed after a file's name: why native memory was sampled in none of its recordings; empty: it was in one, or the
+// file cannot be read.
 std::string WhyNone(const std::string& path) {
   const auto recordings = Recording::OpenAll(path);
   if (!recordings.ok()) return "";
@@ -133,7 +134,7 @@ bool WantsSamples(const NativeOptions& options) {
   return options.by() != By::kSite || options.callers > 0 || options.least_age_ns() > 0;
 }
 
-// Mappings are a stream of their own, and so a scan of their own.
+// Mappings are a separate stream and need a separate scan.
 void AddMappingsOf(const NativeOptions& options, render::Report* report) {
   FileScan scan(options.file, {"mmap"});
   MappingVisitor mappings(GroupingOf(options), {}, scan.tree());
@@ -159,12 +160,12 @@ ExitCode ShowSamples(const NativeOptions& options) {
     return Fail(ExitCode::kUnreadable, options.file + (native.refusal().empty() ? kNoNative : ": " + native.refusal()));
   render::Report report = NativeReport(
       {*scan, native, tree, options.is_by_live(), options.limit(), options.callers, options.least_age_ns()});
-  // With --min-age the mappings are not asked for; and standard input can be read once only.
+  // --min-age does not apply to mappings, and standard input can be read only once.
   if (options.least_age_ns() == 0 && options.file != "-") AddMappingsOf(options, &report);
   return Print(report, options.output, read);
 }
 
-// Whether the file begins as a recording does; "-" does.
+// Whether the file begins like a recording; true for "-".
 bool IsRecording(const std::string& path) {
   if (path == "-") return true;
   const Descriptor file = OpenRegularBelow("", path);
@@ -200,7 +201,7 @@ ExitCode NativeOfRecording(const NativeOptions& options) {
                                       ": --baseline compares exact tables; use heaprec diff --kind malloc for " +
                                       "recordings, heaprec native --min-age for blocks that are not freed");
   }
-  // Standard input is read once.
+  // Standard input can be read only once.
   const std::string why_none = options.file == "-" ? "" : WhyNone(options.file);
   if (!why_none.empty() && WantsSamples(options)) return Fail(ExitCode::kUnreadable, options.file + why_none);
   if (!why_none.empty()) return ShowMemory({options.file, options.output, why_none});

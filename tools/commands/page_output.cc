@@ -15,7 +15,7 @@
 namespace heaprec::tools {
 namespace {
 
-// With the verdicts of diff.
+// Writes a page with the verdicts of diff.
 ExitCode Compare(const PageRequest& asked, const PageOutput& output) {
   DiffOptions question;
   question.scan = asked.scan;

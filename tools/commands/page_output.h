@@ -1,6 +1,6 @@
-// Where the commands that make a page of recordings write it.
+// Writes the page of a command to its output file.
 //
-// Failure:  says on stderr what is wrong, and returns the exit code for it.
+// Failure:  reports the reason on stderr, and returns its exit code.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace heaprec::tools {
 
 struct PageOutput {
-  std::string path;  // empty: PathFor
+  std::string path;  // empty: see PathFor
   bool force = false, quiet = false;
 
-  // As given, or REC.html in the working directory.
+  // Returns the given path, or REC.html in the working directory.
   std::string PathFor(const PageRequest& request, const char* extension = ".html") const;
   // Makes the page, writes it, and prints its path unless `quiet`.
   ExitCode Write(const PageRequest& request) const;

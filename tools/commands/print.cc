@@ -1,4 +1,4 @@
-// heaprec print: every event as text or JSON, of a finished, killed or running recording.
+// heaprec print: prints every sample as text or JSON, of a finished, killed or running recording.
 #include <unistd.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr int64_t kDefaultDepth = 5;  // as `jfr print`; JSON leaves nothing out
+constexpr int64_t kDefaultDepth = 5;  // like `jfr print`; JSON has all frames
 constexpr timespec kPoll{0, 200'000'000};
 
 struct PrintOptions {
@@ -31,12 +31,14 @@ struct PrintOptions {
   bool json = false, follow = false;
 };
 
-// The next block; `follows`: as they come, until the recording has ended or its process has died, and it is false.
+// Returns the next block. `follows`: waits for new blocks until the recording has ended or its process has died; then
+// it becomes false.
 std::optional<format::Block> NextOf(Recording* recording, bool* follows, const EventPrinter& printer, Output* output) {
   while (*follows) {
     if (!printer.goes_on()) return std::nullopt;
     if (auto block = recording->NextInFile()) return block;
-    // Asked before the file is read to its end: what a process wrote before it died is then read, or salvaged.
+    // Checked before the file is read to its end, so that data written before the process died is still read or
+    // salvaged.
     *follows = recording->running();
     if (auto block = recording->NextInFile()) return block;
     if (!*follows) break;
@@ -46,7 +48,7 @@ std::optional<format::Block> NextOf(Recording* recording, bool* follows, const E
   return recording->Next();
 }
 
-// Recording `which` of the `count` in the file. `limit`: events; returns how many there were.
+// Prints recording `which` of the `count` in the file. `limit`: maximum events. Returns the number of events.
 uint64_t PrintOne(Recording* recording, size_t which, size_t count, const Filter& filter, uint64_t limit,
                   const PrintOptions& options, AskedTime* asked, ExitCode* outcome) {
   Output output(STDOUT_FILENO);

@@ -1,4 +1,4 @@
-// heaprec recover: a clean recording out of one that was killed, cut off or damaged.
+// heaprec recover: rebuilds a recording that was killed, cut off or damaged.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What trim, merge, redact, recover and import have in common: they write a recording and print a summary of it.
+// Common part of trim, merge, redact, recover and import: they write a recording and print a summary of it.
 //
 // Failure:  prints the reason on stderr.
 #pragma once
@@ -25,9 +25,9 @@ struct WriteOptions {
   void AddOutputTo(Command& command);
   // -f, --json and -q.
   void AddFlagsTo(Command& command);
-  // Wrong usage if the recording and the JSON summary would both go to standard output.
+  // Returns a usage error if both the recording and the JSON summary would go to standard output.
   std::optional<ExitCode> Objection() const;
-  // Prints the summary: with --json on standard output, else on standard error. kCannotWrite: that failed.
+  // Prints the summary: with --json on standard output, otherwise on standard error. Returns kCannotWrite on failure.
   ExitCode Tell(const render::Object& summary, const std::string& sentence) const;
 };
 
@@ -37,10 +37,10 @@ struct RewriteOptions : WriteOptions {
   void AddTo(Command& command, bool several);
 };
 
-// What was written.
+// The result of writing.
 struct RewriteSummary {
   uint64_t recordings = 0, samples = 0;
-  std::string note;  // said behind them; may be empty
+  std::string note;  // added to the summary; may be empty
 };
 
 // Opens all recordings of all inputs, calls `write`, which reads and writes them, and commits the output file.

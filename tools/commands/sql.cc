@@ -1,4 +1,4 @@
-// heaprec sql: a query on recordings, through SQLite.
+// heaprec sql: queries recordings through SQLite.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace heaprec::tools {
 namespace {
 
 struct SqlOptions {
-  std::vector<std::string> words;  // recordings, then the query if there is one
+  std::vector<std::string> words;  // recordings, followed by an optional query
   bool csv = false;
   render::OutputOptions output;
   FilterOptions filter;
 };
 
-// The query is one word of the command line, and no file: recordings have no blanks in their names, or are there.
+// The query is the word of the command line that contains blanks and is not an existing file.
 bool IsQuery(const std::string& word) {
   const bool has_blank = std::ranges::any_of(word, [](unsigned char c) { return std::isspace(c) != 0; });
   return has_blank && access(word.c_str(), F_OK) != 0;
@@ -40,7 +40,8 @@ ExitCode ShowSchema() {
 ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::string& query,
              const render::OutputOptions& options) {
   {
-    SqliteStore empty("", false, {});  // so that nobody waits for the reading to learn of a slip of the pen
+    // checks the query first, so that an error is reported before the recordings are read
+    SqliteStore empty("", false, {});
     if (const auto error = empty.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
     const SqliteQuery trial(empty.database(), query);
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
@@ -50,7 +51,7 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
   if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);
-  // What is refused only when it runs has no rows, and prints nothing.
+  // A query that fails at run time prints nothing.
   bool has_row = asked.error().empty() && asked.Step();
   if (asked.error().empty()) {
     render::RowStream rows(asked.Columns(), options, &output);
@@ -84,7 +85,7 @@ ExitCode Sql(SqlOptions options) {
 
 Command SqlCommand() {
   auto options = std::make_shared<SqlOptions>();
-  options->filter.allocations_only = true;  // as export
+  options->filter.allocations_only = true;  // as in export
   Command command("sql", "Query recordings with SQL");
   command.AddOption("REC", options->words, "Recordings, then a query; without a query: list tables and views")
       .Required();

@@ -1,4 +1,4 @@
-// heaprec summary: what was recorded, how much of what was allocated, and whether it can be trusted.
+// heaprec summary: shows totals, top classes and sites, and trustworthiness.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,21 +26,21 @@
 namespace heaprec::tools {
 namespace {
 
-// Classes and sites, and lines in all, that people see without --limit and --verbose.
+// Number of classes and sites, and of lines, that are shown without --limit and --verbose.
 constexpr size_t kUsualGroups = 5, kScreenLines = 25;
 
 struct SummaryOptions {
   std::vector<std::string> recordings;
   bool no_census = false, no_rows = false, verbose = false;
   std::string names;
-  FilterOptions filter;  // of what the tables show
+  FilterOptions filter;  // applies to the tables
   render::OutputOptions output;
 };
 
-// `is_alone`: its file holds no other recording.
+// `is_alone`: its file contains no other recording.
 render::Group SummaryOf(Recording* recording, const SummaryOptions& options, const char* name, bool is_alone,
                         const std::shared_ptr<MergedNames>& merged, AskedTime* asked, SummaryTotal* total) {
-  auto filter = Filter::Parse(options.filter);  // valid: Summarise has looked
+  auto filter = Filter::Parse(options.filter);  // valid: Summarise has checked it
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
   if (matched != nullptr) matched->Start(*recording);
   const ByRows by_rows = [&filter, &options,

@@ -1,4 +1,4 @@
-// heaprec timeline: allocation over time, with the sampler and the heap beside it.
+// heaprec timeline: shows allocation over time, with the sampler's state and the heap.
 #include <unistd.h>
 
 #include <memory>
@@ -33,7 +33,7 @@ constexpr size_t kStepsOfPictures = 240;
 
 bool IsPicture(const TimelineOptions& options) { return !options.svg.empty() || !options.html.empty(); }
 
-// The page, with the steps as a tab.
+// Writes the page, with the steps as a tab.
 ExitCode WriteView(const TimelineOptions& options, const render::Report& steps) {
   PageRequest request;
   request.scan = options.scan;
@@ -56,7 +56,7 @@ ExitCode Write(const TimelineOptions& options, const RecordingScan& scan, const 
   return code != ExitCode::kOk ? code : Print(TimelineReport(scan, timeline), options.output);
 }
 
-// One document at most on standard output, and none over a recording.
+// At most one document may go to standard output, and none may overwrite a recording.
 std::optional<ExitCode> Objection(const TimelineOptions& options) {
   if ((options.svg == "-") + (options.html == "-") + (options.output.form() != render::Form::kText) > 1) {
     return Fail(ExitCode::kUsage, "only one of --svg, --html and --format can use standard output");

@@ -1,4 +1,4 @@
-// heaprec top: which classes, sites, methods, threads, ... allocate most.
+// heaprec top: ranks classes, sites, methods, threads, ... by bytes.
 #include <memory>
 #include <optional>
 
@@ -13,7 +13,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Rows that people see, unless told: of one table, and of each of two.
+// Default number of rows: of one table, of each of two, and with --follow.
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10, kRowsFollowed = 500;
 
 struct TopOptions {
@@ -24,7 +24,7 @@ struct TopOptions {
   bool follow = false;
 };
 
-// What was asked for, or classes and sites.
+// Returns the requested groupings, or classes and sites.
 Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
   auto groupings = GroupingsOption(options.by, {By::kClass, By::kSite});
   if (!groupings.ok() || options.by.empty()) return groupings;
@@ -36,7 +36,7 @@ Result<std::vector<Grouping>> GroupingsOf(const TopOptions& options) {
 
 ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
-// One table, of sites unless told otherwise.
+// Shows one table, of sites by default.
 ExitCode FollowWith(const TopOptions& options, Grouping grouping) {
   if (options.scan.files.size() != 1) return Usage({"--follow shows one JVM, or one recording"});
   if (options.ranking.sort == "cumulative") return Usage({"--follow has no cumulative column"});

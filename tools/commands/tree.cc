@@ -1,4 +1,4 @@
-// heaprec tree: who called what allocates, from the root down or from the allocation up.
+// heaprec tree: shows allocations as a tree of callees or callers.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@ struct TreeOptions {
   render::OutputOptions output;
 };
 
-// Nodes a little below the share are read, too: the report decides by estimates of the second pass.
+// Also reads nodes a little below the share, because the report decides from the estimates of the second pass.
 constexpr double kMargin = 0.99;
 
 ExitCode ShowTree(TreeOptions options) {

@@ -1,6 +1,6 @@
-// heaprec trim: a span of a recording.
-// heaprec merge: several recordings, or parts of one, in one file.
-// heaprec redact: a recording whose names are keyed hashes, to be given away.
+// heaprec trim: extracts a time range.
+// heaprec merge: combines recordings into one file.
+// heaprec redact: replaces names with keyed hashes, so that a recording can be shared.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Span {
   std::optional<TimePoint> from, to;
 };
 
-// In the recording, from its start on.
+// Returns the time since the recording's start.
 uint64_t At(const std::optional<TimePoint>& time, const Recording& recording, uint64_t otherwise) {
   if (!time) return otherwise;
   const uint64_t end_ns = time->needs_end() ? EndOf(recording) : 0;
@@ -51,7 +51,7 @@ Result<RewriteSummary> WriteTrimmed(const Recordings& recordings, const Span& sp
     RecordingEditor editor(cut.header(), output);
     while (const auto block = recording->Next()) {
       for (const format::Block& part : cut.Of(*block)) {
-        auto added = editor.Add(part, /*after_damage=*/false);  // `cut` counts only what it has returned
+        auto added = editor.Add(part, /*after_damage=*/false);  // `cut` counts only blocks that it has returned
         if (!added.ok()) return added.error();
       }
     }
@@ -81,7 +81,7 @@ ExitCode Trim(const TrimOptions& options) {
               [&span](const Recordings& recordings, Output* output) { return WriteTrimmed(recordings, span, output); });
 }
 
-// Parts of one recording stand together.
+// Places parts of one recording next to each other.
 Result<RewriteSummary> WriteMerged(const Recordings& recordings, Output* output) {
   std::vector<std::vector<Recording*>> by_id;
   for (const auto& recording : recordings) {
@@ -91,8 +91,8 @@ Result<RewriteSummary> WriteMerged(const Recordings& recordings, Output* output)
     (known != by_id.end() ? *known : by_id.emplace_back()).push_back(recording.get());
   }
   if (by_id.size() > format::kMaxRecordings) {
-    return Error{
-        fmt::format("{} recordings; a file holds {} at most", Grouped(by_id.size()), Grouped(format::kMaxRecordings))};
+    return Error{fmt::format("{} recordings; the maximum per file is {}", Grouped(by_id.size()),
+                             Grouped(format::kMaxRecordings))};
   }
   RewriteSummary edited;
   for (const auto& of_one : by_id) {

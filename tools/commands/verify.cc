@@ -1,5 +1,5 @@
-// heaprec doctor: can the numbers of these recordings be relied on, why, and what to do about it.
-// heaprec verify: are these recordings whole and consistent?
+// heaprec doctor: explains whether the numbers are trustworthy.
+// heaprec verify: checks files for damage and inconsistencies.
 #include <fmt/format.h>
 
 #include <memory>
@@ -47,7 +47,7 @@ struct VerifyOptions {
   render::OutputOptions output;
 };
 
-// What is worst counts, in this order.
+// Returns the worse code, in this order.
 ExitCode Worse(ExitCode a, ExitCode b) {
   const auto rank = [](ExitCode code) {
     return code == ExitCode::kUnreadable ? 3 : code == ExitCode::kDamaged ? 2 : code == ExitCode::kCheckFailed ? 1 : 0;
@@ -72,7 +72,7 @@ ExitCode VerifyOne(Recording* of, render::Report* report) {
   return VerdictOf(recording, verification);
 }
 
-// A merged file holds several recordings.
+// A merged file contains several recordings.
 ExitCode VerifyFile(const std::string& path, render::Report* report) {
   const auto opened = Recording::OpenAll(path);
   if (!opened.ok()) {

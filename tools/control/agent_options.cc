@@ -15,8 +15,8 @@ namespace heaprec::tools {
 namespace {
 namespace fs = std::filesystem;
 
-// Finds a file that comes with heaprec: at the path that `option` or `variable` names, else in one of `places`,
-// relative to this program's folder. `target`: what builds it.
+// Finds a file that is installed with heaprec: at the path that `option` or `variable` names, otherwise in one of
+// `places`, relative to this program's folder. `target`: the Bazel target that builds it.
 Result<std::string> FindPart(const std::string& asked_for, const char* option, const char* variable,
                              std::initializer_list<const char*> places, const std::string& file, const char* target) {
   const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -110,7 +110,7 @@ Result<std::string> AgentArgument(const std::string& library, const std::string&
   return fmt::format("-agentpath:{}={}", library, text);
 }
 
-// Beside bin/heaprec in an installation; beside tools/heaprec in a build.
+// Next to bin/heaprec in an installation, next to tools/heaprec in a build.
 Result<std::string> FindAgent(const std::string& asked_for) {
   return FindPart(asked_for, "--lib", "HEAPREC_LIB", {".", "../recorder", "../lib", "../lib/heaprec", "../lib64"},
                   "libheaprec.so", "//recorder:libheaprec.so");

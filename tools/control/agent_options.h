@@ -1,6 +1,6 @@
-// The options of the commands that start a recording, and the agent's options they stand for.
+// The options of the commands that start a recording, and the agent options that they set.
 //
-// Failure:  a sentence for the user; his mistake, so exit code 2.
+// Failure:  an error message for the user; the exit code is 2.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct AgentOptions {
   bool precise = false;
 
   void AddTo(Command& command);
-  // "file=/x/rec.bin,rate=20". Paths are made absolute here, unless `as_they_are`: those of another root.
+  // "file=/x/rec.bin,rate=20". Makes paths absolute, unless `as_they_are`: those of another root.
   std::string Text(bool as_they_are) const;
 };
 
-// Fails as the agent would with `text`, and suggests the option that was meant.
+// Fails like the agent with `text`, and suggests the intended option.
 Status CheckAgentOptions(const std::string& text);
 
-// The argument that loads the agent into a JVM that starts.
+// Returns the argument with which a new JVM loads the agent.
 Result<std::string> AgentArgument(const std::string& library, const std::string& text);
 
-// libheaprec.so: what --lib says, $HEAPREC_LIB, or next to this program where a build or an installation has it.
+// Finds libheaprec.so: --lib, $HEAPREC_LIB, or next to this program in a build or an installation.
 Result<std::string> FindAgent(const std::string& asked_for);
-// heaprec.jar, of applications: --jar, $HEAPREC_JAR, or likewise.
+// Finds heaprec.jar for applications: --jar, $HEAPREC_JAR, or next to this program.
 Result<std::string> FindJar(const std::string& asked_for);
 
 }  // namespace heaprec::tools

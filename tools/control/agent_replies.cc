@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxAnswer = 16 << 10;
 
-// An agent that can write no content leaves its answer as the target of a link.
+// An agent that cannot write content stores its reply as the target of a link.
 std::string ReadAnswer(const PrivateFolder& folder, const std::string& name) {
   const Descriptor file = folder.Open(name);
   if (!file.is_open()) return folder.LinkTarget(name);

@@ -22,22 +22,24 @@ namespace heaprec::tools {
 struct AgentReply {
   bool ok = false;
   std::string sentence;
-  bool is_unwritten = false;  // ok, but some of the recording could not be written
-  bool is_starting = false;   // not ok: the JVM does not take agents yet
+  bool is_unwritten = false;  // succeeded, but a part of the recording could not be written
+  bool is_starting = false;   // failed: the JVM does not accept agents yet
 };
 
-// "ok", "error", "unwritten" or "starting", and a sentence, which may contain line feeds; nullopt: no line is complete.
+// Parses "ok", "error", "unwritten" or "starting", and a sentence, which may contain line feeds; nullopt: no complete
+// line.
 std::optional<AgentReply> ParseAnswer(const std::string& text);
 
-// Parses the JVM's reply; for use if the agent has not answered. Success is "0\n" or "return code: 0\n". Otherwise
-// returns the reason as an error.
+// Parses the JVM's reply, for use if the agent has not replied. Success is "0
+// " or "return code: 0
+// ". Otherwise returns the reason as an error.
 Result<AgentReply> ParseJvmReply(const std::string& reply);
 
-// A private folder among the files of a process, in which agents leave their answers.
+// A private folder among the files of a process, in which agents write their replies.
 class AgentReplies {
  public:
   explicit AgentReplies(std::unique_ptr<PrivateFolder> folder) : folder_(std::move(folder)) {}
-  // `tmp`: the process's /tmp.
+  // `tmp`: /tmp of the process.
   static Result<std::unique_ptr<AgentReplies>> Make(const Process& process, const Descriptor& tmp);
 
   // The agent option that makes each agent write its reply to a file named after its PID.

@@ -31,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr useconds_t kPollUs = 20'000;
-constexpr size_t kMaxArgument = 1024;  // of the JVM's operation, the same from 8 to 25
+constexpr size_t kMaxArgument = 1024;  // of the JVM's operation; the same in JDK 8 to 25
 constexpr size_t kMaxReply = 1 << 20;
 constexpr int kOldest = 11;
 constexpr const char* kStopped = "the JVM is stopped (SIGSTOP or a debugger); continue it and retry";
@@ -51,7 +51,7 @@ class Attachment {
     handle_.emplace(std::move(*handle));
     tmp_ = OpenBelow(process_.root(), "/tmp", O_PATH | O_DIRECTORY);
     if (!tmp_.is_open()) return errno == ELOOP ? Fail(kBadLink) : FailWithErrno("/tmp of the JVM");
-    // The root was that of the number's process, so of this one.
+    // The opened root belongs to the process with this number, which must still be the same.
     if (!handle_->HoldsNumber()) return Fail(kEnded);
     const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
     for (;;) {
@@ -87,10 +87,10 @@ class Attachment {
   Error Fail(const std::string& why) const { return Error{fmt::format("PID {}: {}", process_.pid, why)}; }
   Error FailWithErrno(const std::string& what) const { return Fail(what + ": " + std::strerror(errno)); }
 
-  // All that is opened or created there goes through tmp_: the name may lead elsewhere by then.
+  // Everything there is opened or created through tmp_, because the name may lead elsewhere by then.
   std::string InTmp(const char* name) const { return name + std::to_string(process_.inner_pid); }
 
-  // The JVM's socket, after it has been asked to open it if it has not yet.
+  // Connects to the JVM's socket; asks the JVM to open it if necessary.
   Result<Descriptor> Open() {
     if (auto socket = Connect()) return std::move(*socket);
     const std::string trigger = InTmp(".attach_pid");
@@ -103,8 +103,8 @@ class Attachment {
     return socket;
   }
 
-  // As the JVM's user, whose file it has to be. O_EXCL: what is there already, and may be a trap, is not touched. It
-  // may also be that of another attacher, which does.
+  // Creates the file as the JVM's user, who must own it. O_EXCL: an existing file, which may be a trap or another
+  // attacher's, is not touched.
   bool Create(const std::string& name) const {
     const ThreadUser user(process_);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -113,14 +113,14 @@ class Attachment {
 
   Result<Descriptor> AwaitSocket() {
     const auto begin = Clock::now(), deadline = begin + std::chrono::milliseconds(request_.timeout_ms);
-    // A JVM that has just started may not hear the first signal, and may remove the socket that it opened for it. Once
-    // it listens, the signal makes it print its threads: so only twice.
+    // A JVM that has just started may miss the first signal, or remove the socket that it opened for it. Once it
+    // listens, the signal makes it print its threads, so it is sent at most twice.
     const auto again = begin + std::chrono::milliseconds(request_.timeout_ms) / 2;
     int asked = 0;
     while (Clock::now() < deadline) {
       if (IsInterrupted() && !was_interrupted_)
         return Fail("interrupted before the JVM opened its attach socket; the agent was not loaded");
-      // Without a handler SIGQUIT would end the process: one that is just starting gets it later.
+      // Without a handler SIGQUIT would end the process, so one that is starting gets it later.
       if (asked > 0) {
         if (auto socket = Connect()) return std::move(*socket);
       }
@@ -148,7 +148,7 @@ class Attachment {
            handle_->Signal(SIGQUIT);
   }
 
-  // Only if it is a socket, and the other end is this very process: /tmp is everybody's.
+  // Connects only if it is a socket and the other end is this very process, because any user can write to /tmp.
   std::optional<Descriptor> Connect() const {
     const Descriptor place(openat(tmp_.number(), InTmp(".java_pid").c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
@@ -159,11 +159,11 @@ class Attachment {
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket.is_open()) return std::nullopt;
-    // The socket may be somebody else's, with a full queue: do not wait for that.
+    // The socket may belong to another process, with a full queue: do not wait for that.
     const timeval patience{1, 0};
     setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     {
-      // The JVM answers its own user, and user 0. In a user namespace the machine's root may have no number.
+      // The JVM accepts its own user, and user 0. In a user namespace the machine's root may have no number.
       const ThreadUser user(process_, ThreadUser::Scope::kSockets);
       if (connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return std::nullopt;
     }
@@ -174,7 +174,7 @@ class Attachment {
                                                               : std::nullopt;
   }
 
-  // Version, command and three arguments, each ended by a zero; what comes back until the JVM closes.
+  // Sends version, command and three arguments, each terminated by a zero. Returns everything until the JVM closes.
   Result<std::string> Exchange(int socket, const std::string& options) const {
     std::string text;
     for (const std::string_view word :
@@ -190,8 +190,8 @@ class Attachment {
     return Receive(socket);
   }
 
-  // All of it within the timeout, however slowly it comes. A signal waits, too: the JVM may have loaded the agent, and
-  // what that has begun is to be ended properly.
+  // Receives everything within the timeout. A signal waits, too: the JVM may have loaded the agent, and the recording
+  // must be ended properly.
   Result<std::string> Receive(int socket) const {
     const auto deadline = Clock::now() + std::chrono::milliseconds(request_.timeout_ms);
     std::string reply;
@@ -214,8 +214,8 @@ class Attachment {
   const Process& process_;
   const AttachRequest& request_;
   std::optional<ProcessHandle> handle_;
-  Descriptor tmp_;  // the process's /tmp
-  // By what may have led here: a recording is ended after a signal.
+  Descriptor tmp_;  // /tmp of the process
+  // The attach itself may be the reaction to a signal that ends the recording.
   const bool was_interrupted_ = IsInterrupted();
 };
 
@@ -238,7 +238,7 @@ Result<std::string> AgentFor(const Process& process, const std::string& ours) {
   if (!process.agent.empty()) {
     if (!process.agent.ends_with(kDeleted)) return process.agent;
     const std::string path = process.agent.substr(0, process.agent.size() - kDeleted.size());
-    // Removed once it was loaded: the loader knows it by its name.
+    // Removed after loading, because the loader knows it by its name.
     if (IsInPrivateFolder(path)) return path;
     return Error{fmt::format("PID {}: the loaded agent {} was replaced on disk; restart the JVM to use the new file",
                              process.pid, path)};

@@ -1,7 +1,7 @@
-// Loads the agent into a running JVM, by HotSpot's protocol of attaching: SIGQUIT, then a socket in the JVM's /tmp.
+// Loads the agent into a running JVM by HotSpot's attach protocol: SIGQUIT, then a socket in the JVM's /tmp.
 //
-// Units:    the timeout in ms: for the JVM to open its socket, and again for it to answer.
-// Failure:  a sentence for the user that names the pid and the reason. The JVM is then as it was.
+// Units:    the timeout in ms, for the JVM to open its socket, and again for its reply.
+// Failure:  an error message for the user with the pid and the reason. The JVM is unchanged.
 // Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
@@ -14,15 +14,15 @@
 namespace heaprec::tools {
 
 struct AttachRequest {
-  std::string agent;    // absolute path of libheaprec.so, as the JVM sees it
-  std::string options;  // the agent's: "start,rate=20"
+  std::string agent;    // absolute path of libheaprec.so in the JVM's files
+  std::string options;  // options of the agent: "start,rate=20"
   int timeout_ms = 10'000;
 };
 
-// What the agent had to say ("recording /tmp/rec.bin"). The agent is in the JVM from then on.
+// Returns the agent's reply ("recording /tmp/rec.bin"). From then on the agent is in the JVM.
 Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request);
 
-// The path of the agent to use for this JVM: of the agent that it has loaded, or `ours` if it can open that path.
+// Returns the path of the agent for this JVM: of the agent that it has loaded, or `ours` if it can open that path.
 Result<std::string> AgentFor(const Process& process, const std::string& ours);
 
 }  // namespace heaprec::tools

@@ -16,7 +16,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr int kNotFound = 127, kNotStarted = 126, kSignalled = 128;  // as the shell has them
+constexpr int kNotFound = 127, kNotStarted = 126, kSignalled = 128;  // as in the shell
 
 sigset_t SetOf(std::initializer_list<int> signals) {
   sigset_t set;
@@ -25,7 +25,7 @@ sigset_t SetOf(std::initializer_list<int> signals) {
   return set;
 }
 
-// Writes errno into `report`, which closes by itself if the command can be started.
+// Writes errno into `report`, which closes by itself if the command starts.
 [[noreturn]] void FailToStart(int report) {
   const int error = errno;
   [[maybe_unused]] const ssize_t ignored = write(report, &error, sizeof error);
@@ -34,7 +34,7 @@ sigset_t SetOf(std::initializer_list<int> signals) {
 
 [[noreturn]] void Become(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                          const sigset_t& mask, int report) {
-  signal(SIGPIPE, SIG_DFL);  // ours is ignored, and that would be inherited
+  signal(SIGPIPE, SIG_DFL);  // SIGPIPE is ignored here, and that would be inherited
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
   std::vector<char*> args;
@@ -53,9 +53,9 @@ int ReadError(int report) {
   return got == sizeof error ? error : 0;
 }
 
-// The child's exit code, once it has ended. Reaps every child: as PID 1 of a container we inherit orphans. When the
-// terminal's signals stop the child they stop us too, so that the shell gets its terminal back; they stop nobody where
-// no shell could continue us. Whoever stops the child by SIGSTOP continues the child alone.
+// Returns the child's exit code, once it has ended. Reaps every child: as PID 1 of a container this process inherits
+// orphans. If signals of the terminal stop the child, stops this process, too, so that the shell gets its terminal
+// back; not if no shell could continue it. A SIGSTOP to the child must be ended by its sender.
 std::optional<int> Look(pid_t child) {
   int status = 0;
   for (pid_t changed; (changed = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
@@ -72,14 +72,14 @@ int Await(pid_t child, const sigset_t& watched) {
     if (const auto code = Look(child)) return *code;
     siginfo_t info{};
     const int signal = sigwaitinfo(&watched, &info);
-    // What the terminal sends it sends to the whole group: the child has it already.
+    // The terminal sends signals to the whole group, so the child already has those.
     if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
   }
 }
 
 using Clock = std::chrono::steady_clock;
 
-// A group of its own, without a terminal. False: errno says why.
+// Makes the process its own group, without a terminal. Returns false with errno.
 bool StandAlone(const std::string& log_name) {
   setpgid(0, 0);
   const int log = open(log_name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -95,7 +95,7 @@ bool HasEnded(pid_t child, int* code) {
   return true;
 }
 
-// Waits for a signal until the end, at most a second: a signal may have come before.
+// Waits for a signal until `end`, but at most a second, because a signal may have come before.
 int AwaitSignal(const sigset_t& watched, std::optional<Clock::time_point> end) {
   using std::chrono::nanoseconds;
   nanoseconds left = std::chrono::seconds(1);
@@ -114,7 +114,7 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
     result->is_interrupted |= is_told;
     const bool is_late = end && Clock::now() >= *end;
     if (!is_told && !is_late) continue;
-    // We are told a second time, or the command did not end when it was asked to.
+    // A second signal came, or the command did not end after the first.
     if (is_asked) {
       result->was_killed = true;
       kill(-child, SIGKILL);
@@ -126,11 +126,11 @@ void Await(pid_t child, const TimedRun& run, const sigset_t& watched, TimedResul
     kill(-child, SIGTERM);
     end = Clock::now() + run.grace;
   }
-  kill(-child, SIGKILL);  // what it has left behind
+  kill(-child, SIGKILL);  // its remaining processes
 }
 
-// Starts the command and has `await` wait for its end, while the `watched` signals are blocked. `log`: null, or where
-// the output of a command that stands alone goes.
+// Starts the command and calls `await` to wait for its end, while the `watched` signals are blocked. `log`: null, or
+// the file for the output of a command in its own group.
 template <typename AwaitEnd>
 ChildResult Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                 const sigset_t& watched, const std::string* log, const AwaitEnd& await) {
@@ -160,7 +160,8 @@ ChildResult Run(const std::vector<std::string>& command, const std::vector<std::
 }  // namespace
 
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
-  // Only what would end us, or what the terminal sends: all else the child gets by itself.
+  // Watches only signals that would end this process, or that the terminal sends; the child receives all others
+  // directly.
   const sigset_t watched = SetOf({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGCHLD});
   return Run(command, environment, watched, nullptr, [&](pid_t child) { return Await(child, watched); });
 }

@@ -1,4 +1,4 @@
-// Runs a command as if it had been started in our place: same terminal, same signals, its exit code.
+// Runs a command as if it had been started instead of heaprec: same terminal, same signals, its exit code.
 #pragma once
 
 #include <sys/types.h>
@@ -16,28 +16,28 @@ struct ChildResult {
   pid_t pid = 0;
 };
 
-// `environment`: "NAME=value", beside what we have. Other children of this process are reaped.
+// `environment`: "NAME=value", in addition to this process' variables. Reaps other children of this process.
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
-// Where a command is found: itself if it holds a slash, else in $PATH; empty if nowhere.
+// Returns the path of a command: itself if it contains a slash, otherwise from $PATH; empty if not found.
 std::string FindInPath(const std::string& name);
 
-// Runs a command that has only so much time: its output goes to a file, it is asked to end, and then made to.
+// Runs a command with a time limit: its output goes to a file, it gets SIGTERM, and then SIGKILL.
 //
-// The command has a process group of its own, so that what it starts ends with it.
+// The command has its own process group, so that processes that it starts end with it.
 //
 // Failure:  TimedResult::error; then the command has not run.
 struct TimedRun {
   std::vector<std::string> command;
-  std::vector<std::string> environment;                       // "NAME=value", beside what we have
-  std::string log;                                            // for its output and errors; overwritten
-  std::optional<std::chrono::nanoseconds> duration;           // none: until it ends by itself
+  std::vector<std::string> environment;                       // "NAME=value", in addition to this process' variables
+  std::string log;                                            // file for its output and errors; overwritten
+  std::optional<std::chrono::nanoseconds> duration;           // nullopt: until it ends by itself
   std::chrono::nanoseconds grace = std::chrono::seconds(10);  // after SIGTERM, before SIGKILL
 };
 
 struct TimedResult : ChildResult {
   bool was_ended = false, was_killed = false;  // by SIGTERM after its duration; by SIGKILL after its grace
-  bool is_interrupted = false;                 // we were told to end, and ended it
+  bool is_interrupted = false;                 // this process got a signal, and ended the command
   double seconds = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kVariable = "JAVA_TOOL_OPTIONS";
 
 constexpr std::array<std::string_view, 3> kClassPath{"-cp", "-classpath", "--class-path"};
-// Those of java's options whose value is a word of its own.
+// The options of java whose value is a separate word.
 constexpr std::array<std::string_view, 12> kOfTwoWords{
     "-cp",           "-classpath",    "--class-path", "-p",          "--module-path",   "--upgrade-module-path",
     "--add-modules", "--add-exports", "--add-opens",  "--add-reads", "--limit-modules", "--patch-module"};
@@ -22,8 +22,8 @@ constexpr std::string_view kWithValue = "--class-path=";
 
 bool IsOneOf(std::string_view word, const auto& words) { return std::ranges::find(words, word) != words.end(); }
 
-// One word for the JVM, which takes words apart at white space outside of quotes, and has no escapes: within one kind
-// of quotes the other stands for itself.
+// Quotes one word for the JVM, which splits at white space outside of quotes and has no escapes: within one kind of
+// quotes the other has no meaning.
 std::string Quoted(const std::string& word) {
   if (word.find_first_of(" \t\n\v\f\r'\"") == std::string::npos) return word;
   std::string quoted = "\"";

@@ -20,33 +20,33 @@ namespace heaprec::tools {
 namespace {
 
 constexpr std::string_view kMagic("\xca\xfe\xc0\xc0", 4);
-constexpr size_t kByteOrder = 4;  // 1: little-endian, the only one of this machine
+constexpr size_t kByteOrder = 4;  // 1: little-endian, as on this machine
 constexpr size_t kMajor = 5;
 constexpr size_t kEntryOffset = 24, kEntries = 28, kPrologue = 32;
 // Layout of an entry: length, offset of the name, length of the vector, type, three bytes, offset of the data.
 constexpr size_t kNameAt = 4, kVectorAt = 8, kTypeAt = 12, kDataAt = 16, kEntry = 20;
 
-// Zero beyond the end.
+// Returns zero beyond the end.
 uint32_t WordAt(std::string_view file, size_t at) {
   uint32_t word = 0;
   if (at <= file.size() && file.size() - at >= sizeof word) std::memcpy(&word, file.data() + at, sizeof word);
   return word;
 }
 
-// Up to its zero, or the end.
+// Returns the text up to its zero, or to the end.
 std::string_view TextAt(std::string_view file, size_t at, size_t most) {
   if (at >= file.size()) return {};
   file = file.substr(at, most);
   return file.substr(0, file.find('\0'));
 }
 
-// `java` has started, but has not loaded the JVM: usually for some milliseconds.
+// How long to wait for `java` to load the JVM, which usually takes some milliseconds.
 constexpr std::chrono::seconds kLaunchPatience{10};
 constexpr std::chrono::milliseconds kLaunchPoll{20};
 
 constexpr size_t kMaxPerfData = size_t{4} << 20;  // 32 KiB by default
 
-// A plain file of the process; empty if there is none.
+// Reads a regular file of the process; empty if there is none.
 std::string ReadFileOf(const Process& process, const std::string& path, size_t most) {
   const Descriptor file = OpenRegularBelow(process.root(), path);
   return file.is_open() ? ReadSmallFile(fmt::format("/proc/self/fd/{}", file.number()), most) : std::string();
@@ -57,7 +57,7 @@ std::map<std::string, std::string> PerfDataOf(const Process& process) {
   return PerfDataStrings(ReadFileOf(process, path, kMaxPerfData));
 }
 
-// "17.0.13" of the line JAVA_VERSION="17.0.13" in the folder that holds lib/server/libjvm.so.
+// Returns "17.0.13" from the line JAVA_VERSION="17.0.13" in the release file above lib/server/libjvm.so.
 std::string VersionInReleaseFile(const Process& process) {
   constexpr std::string_view kKey = "JAVA_VERSION=\"";
   const auto home = std::filesystem::path(process.libjvm).parent_path().parent_path().parent_path();
@@ -67,7 +67,7 @@ std::string VersionInReleaseFile(const Process& process) {
   return text.substr(at + kKey.size(), text.find('"', at + kKey.size()) - at - kKey.size());
 }
 
-// The last part: "Main" of "com.example.Main", "app.jar" of "/opt/app.jar".
+// Returns the last part: "Main" of "com.example.Main", "app.jar" of "/opt/app.jar".
 std::string_view LastPart(std::string_view main) {
   main = main.substr(main.rfind('/') + 1);
   return main.ends_with(".jar") ? main : main.substr(main.rfind('.') + 1);
@@ -121,7 +121,7 @@ std::string MainOfCommandLine(std::string_view arguments) {
   return {};
 }
 
-// The arguments keep blanks in words, but may be those of another launcher: where the two disagree, the JVM is right.
+// The arguments preserve blanks in words, but may belong to another launcher: if the two differ, the JVM is right.
 std::string MainOf(const std::string& java_command, std::string_view arguments) {
   std::string main = MainOfCommandLine(arguments);
   const bool agree = java_command.empty() || java_command == main || java_command.starts_with(main + " ");

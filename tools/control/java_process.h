@@ -1,8 +1,8 @@
-// A JVM as its user knows it: main class or jar, JDK version, whether it lets agents in.
+// Describes a JVM for users: main class or jar, JDK version, whether it accepts agents.
 //
-// From its hsperfdata file (in the JVM's own /tmp), or without one from its command line and the JDK's release file.
+// Read from its hsperfdata file (in the JVM's own /tmp), otherwise from its command line and the JDK's release file.
 //
-// Failure:  Find: no JVM of that name or number, or several; the sentence lists them.
+// Failure:  Find: no JVM with that name or number, or several, which the message lists.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@
 
 namespace heaprec::tools {
 
-// The strings that a JVM publishes in its hsperfdata file. A file that is cut short gives what can be read of it, any
-// other nothing. Format: perfMemory.hpp of OpenJDK: magic ca fe c0 c0, byte order, version 2.0, entries.
+// The strings in the hsperfdata file of a JVM. Of a truncated file returns the readable ones, of any other file none.
+// Format: perfMemory.hpp of OpenJDK: magic ca fe c0 c0, byte order, version 2.0, entries.
 std::map<std::string, std::string> PerfDataStrings(std::string_view file);
 
 struct JavaProcess {
@@ -29,17 +29,17 @@ struct JavaProcess {
 };
 
 JavaProcess Describe(Process process);
-std::vector<JavaProcess> AllJavaProcesses();  // that this user may look at, ascending by pid
+std::vector<JavaProcess> AllJavaProcesses();  // that this user may inspect, ascending by pid
 
-// "12345", or a name for Choose.
+// Finds a JVM by number ("12345"), or by name as in Choose.
 Result<JavaProcess> Find(const std::string& pid_or_name);
 
-// By main class or jar: all of it, its last part, or any text in it, the first of these that fits any.
+// Matches the whole main class or jar, otherwise its last part, otherwise any part of it.
 Result<JavaProcess> Choose(const std::vector<JavaProcess>& all, const std::string& name);
 
 // The main class or jar of a java launcher's arguments (separated by zeros, as in /proc/PID/cmdline).
 std::string MainOfCommandLine(std::string_view arguments);
-// The same with what the JVM itself says: main and arguments, separated by blanks.
+// The same, considering the JVM's own main and arguments, separated by blanks.
 std::string MainOf(const std::string& java_command, std::string_view arguments);
 
 }  // namespace heaprec::tools

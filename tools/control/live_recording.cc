@@ -22,7 +22,7 @@
 namespace heaprec::tools {
 namespace {
 
-// A recorder with nothing to say writes a block in 5 s all the same.
+// A recorder without data still writes a block every 5 s.
 constexpr double kLongestSilence = 15;
 
 double SecondsSince(uint64_t monotonic_ns) {
@@ -30,8 +30,8 @@ double SecondsSince(uint64_t monotonic_ns) {
   return now_ns > monotonic_ns ? static_cast<double>(now_ns - monotonic_ns) * 1e-9 : 0;
 }
 
-// What the ring says, or what can be told from the file alone. `recording`: at its present end, the time of its last
-// block is `last_ns`.
+// Returns the ring's status, or what the file alone shows. `recording`: read to its current end, where its last block
+// has the time `last_ns`.
 WriteStatus WriteStatusOf(const Recording& recording, uint64_t last_ns, const RingCopy* ring) {
   WriteStatus status;
   for (const format::Stream stream : format::kAllStreams) {
@@ -48,8 +48,8 @@ WriteStatus WriteStatusOf(const Recording& recording, uint64_t last_ns, const Ri
   return status;
 }
 
-// The file may be anyone's: nothing is read before it is known to be a recording of this process, and no more than it
-// has now, because its owner can make it longer meanwhile.
+// The file may belong to anyone: reads nothing before it is known to be a recording of this process, and not more than
+// its current size, because its owner can extend it meanwhile.
 std::optional<LiveRecording> Examine(const Process& process, const std::string& link, const std::string& path) {
   if (!path.starts_with('/')) return std::nullopt;
   if (path.ends_with(format::kUnfinishedSuffix)) return std::nullopt;  // a copy that will replace the recording
@@ -84,10 +84,10 @@ Result<uint64_t> RecordingBytes(const Descriptor& file) {
   const auto header =
       format::FileHeaderBytes(format::Bytes(prefix).first(static_cast<size_t>(std::max<ssize_t>(got, 0))));
   if (!header.ok()) return header.error();
-  // The size first: what is added later lies behind it and is no hole.
+  // Reads the size first: data that is added later is beyond it and not a hole.
   struct stat status {};
   const bool has_size = fstat(file.number(), &status) == 0;
-  const off_t hole = lseek(file.number(), 0, SEEK_HOLE);  // the end, if there is none; -1: the file system cannot tell
+  const off_t hole = lseek(file.number(), 0, SEEK_HOLE);  // the end, if there is none; -1: unknown
   if (!has_size || lseek(file.number(), 0, SEEK_SET) != 0) {
     return Error{std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe): one thread
   }

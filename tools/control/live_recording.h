@@ -1,6 +1,6 @@
-// The recording that a process is writing, found through its open files: the process is not asked, and not stopped.
+// Finds the recording that a process is writing through its open files, without contacting or stopping the process.
 //
-// It works into containers and for a file whose name is gone.
+// Works for containers, and for a deleted file.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@
 
 namespace heaprec::tools {
 
-// Returns how many bytes to read or copy of a file that a process, which may be anyone's, has written as its recording;
-// what its owner adds later does not count. Fails if the file does not begin
-// like a recording or is sparse: an agent leaves no holes, and a sparse file of terabytes costs its owner nothing.
+// Returns how many bytes to read or copy of a file that a process, possibly another user's, has written as its
+// recording, without bytes that its owner adds later. Fails if the file does not begin like a recording, or is sparse:
+// an agent leaves no holes, and a sparse file of terabytes costs its owner nothing.
 Result<uint64_t> RecordingBytes(const Descriptor& file);
 
-// That its file is not being written, and what has been lost since the start for that reason.
+// Why the file is not being written, and the samples lost for that reason since the start.
 struct WriteStatus {
-  double silent_seconds = 0;  // since when nothing was written; 0: all is well
-  std::string error;          // why; empty: not known
+  double silent_seconds = 0;  // time since the last write; 0: writing succeeds
+  std::string error;          // why; empty: unknown
   uint64_t lost_samples = 0;
 };
 
 struct LiveRecording {
-  std::string path;                      // as the process sees it
+  std::string path;                      // path inside the process' files
   std::unique_ptr<Recording> recording;  // at its start
-  format::StreamCounters counters;       // as they are now
-  uint64_t bytes = 0;                    // of the file
+  format::StreamCounters counters;       // current values
+  uint64_t bytes = 0;                    // size of the file
   WriteStatus writing;
 };
 
-// The one that has no end yet.
+// Returns the recording that has not ended yet.
 std::optional<LiveRecording> FindLiveRecording(const Process& process);
 
 }  // namespace heaprec::tools

@@ -37,12 +37,12 @@ using Staged = Result<std::unique_ptr<PrivateFolder>>;
 
 constexpr size_t kPiece = 1 << 16;
 constexpr size_t kMaxLibrary =
-    size_t{64} << 20;  // maximum read in search of glibc's version; a sparse file can be arbitrarily long
+    size_t{64} << 20;  // maximum to read in search of glibc's version; a sparse file can be arbitrarily long
 constexpr const char* kAgentName = "libheaprec.so";
 
 std::string Reason() { return std::strerror(errno); }  // NOLINT(concurrency-mt-unsafe): one thread
 
-// As much as there is, up to a piece.
+// Reads up to one piece.
 std::string ReadPiece(const Descriptor& file) {
   std::string piece(kPiece, '\0');
   size_t filled = 0;
@@ -94,7 +94,7 @@ bool IsNoExec(const Descriptor& folder) {
   return fstatvfs(folder.number(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0;
 }
 
-// A folder in one place; `fill` puts into it what it is for.
+// Makes a folder in one of the places; `fill` writes its contents.
 template <typename Fill>
 Staged StageIn(const Process& process, const std::string& place, bool is_to_execute, const Fill& fill) {
   const Descriptor parent = OpenBelow(process.root(), place, O_PATH | O_DIRECTORY);
@@ -119,7 +119,7 @@ Staged StageAnywhere(const Process& process, bool is_to_execute, const Fill& fil
   return Error{fmt::format("PID {}: {} ({})", process.pid, otherwise, reasons)};
 }
 
-// What the JVM will load is read the way that the JVM goes.
+// Reads the file that the JVM will load along the path that the JVM uses.
 Status PutAgent(const Process& process, const PrivateFolder& folder, const std::string& agent) {
   if (Status staged = StageFile(folder, agent, kAgentName); !staged) return staged;
   Descriptor copy;
@@ -210,8 +210,8 @@ bool CanRead(const Process& process, const std::string& file) {
   return user.is_active() && Descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC)).is_open();
 }
 
-// Tries it with a file without a name, which leaves no trace. Where the file system has no such files the answer is
-// yes, and the agent reports what fails.
+// Tries a file without a name, which leaves no trace. Returns true if the file system does not support such files; the
+// agent then reports failures.
 bool CanWriteIn(const Process& process, const std::string& folder) {
   const ThreadUser user(process);
   if (!user.is_active()) return false;

@@ -1,10 +1,10 @@
-// A folder of a random name in a process's files, for what the two have to exchange.
+// A folder with a random name in a process's files, for exchanging files with it.
 //
-// It is 0700 and belongs to the process's user, and everything in it is done as that user, below the folder that was
-// opened once: whatever that user, or its container, puts in the way meanwhile, nothing else is touched. Nothing is
-// followed, no FIFO, socket or device is opened. The folder and what is in it go with this object.
+// It is 0700 and belongs to the process's user, and all operations run as that user, below a folder that is opened only
+// once. So nothing else is touched, whatever that user or its container changes meanwhile. No link is followed, and no
+// FIFO, socket or device is opened. The destructor removes the folder and its contents.
 //
-// Failure:  Make: an Error with the system's reason alone. Open: none is open; errno says why.
+// Failure:  Make: an Error with the system's reason only. Open: returns no descriptor, with errno.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ namespace heaprec::tools {
 
 class PrivateFolder {
  public:
-  // `parent`: opened below the process's root; `parent_path`: as the process sees it.
+  // `parent`: opened below the process's root; `parent_path`: its path inside the process.
   static Result<std::unique_ptr<PrivateFolder>> Make(const Process& process, const Descriptor& parent,
                                                      const std::string& parent_path);
   ~PrivateFolder();
@@ -31,16 +31,16 @@ class PrivateFolder {
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
   const std::string& name() const { return name_; }
-  const std::string& path() const { return path_; }  // as the process sees it
+  const std::string& path() const { return path_; }  // path inside the process
   std::vector<std::string> Names() const;
-  // A plain file, to be read.
+  // Opens a regular file for reading.
   Descriptor Open(const std::string& name) const;
-  // A new file, to be written.
+  // Creates a file for writing.
   Descriptor Create(const std::string& name) const;
-  // The target of a link, or nothing.
+  // Returns the target of a link; empty: it is not a link.
   std::string LinkTarget(const std::string& name) const;
   void Remove(const std::string& name) const;
-  // Leaves the folder where it is.
+  // The destructor then does not remove the folder.
   void Keep() { is_kept_ = true; }
 
  private:
@@ -53,28 +53,28 @@ class PrivateFolder {
   bool is_kept_ = false;
 };
 
-// Whether it is the path of a file in a folder that this class has made.
+// Whether it is the path of a file in a folder created by this class.
 bool IsInPrivateFolder(const std::string& path);
 
-// Whether the process, with its user's rights, can open that file of ours to read it; create one in that folder.
+// Whether the process, with its user's rights, can open our `file` for reading; or create a file in `folder`.
 bool CanRead(const Process& process, const std::string& file);
 bool CanWriteIn(const Process& process, const std::string& folder);
 
-// For JVMs of another user, or with other files (containers, chroot): where they can load the agent, and write their
-// recording. Places are tried in this order: /tmp, /var/tmp, /dev/shm, the JVM's working folder. The error has the
-// reason for each place.
+// For JVMs of another user, or with other files (containers, chroot): finds folders from which they can load the agent,
+// and into which they can write their recording. The folders are tried in this order: /tmp, /var/tmp, /dev/shm, the
+// JVM's working folder. The error has the reason for each folder.
 //
-// A folder with a copy of `agent`, under the name libheaprec.so, which was read back through the process's own root and
-// is the same byte for byte. Places that are mounted noexec, or have no room, are passed over.
+// Returns a folder with a copy of `agent`, named libheaprec.so, which was read back through the process's own root and
+// compared. Folders that are mounted noexec, or have no space, are skipped.
 Result<std::unique_ptr<PrivateFolder>> StageAgent(const Process& process, const std::string& agent);
 
-// A folder in which the process can write.
+// Returns a folder in which the process can write.
 Result<std::unique_ptr<PrivateFolder>> StageOutput(const Process& process);
 
-// A small file of ours into such a folder.
+// Copies a small file of ours into such a folder.
 Status StageFile(const PrivateFolder& folder, const std::string& from, const std::string& name);
 
-// Why the agent cannot be loaded into this process, from the C library that it uses; nullopt: it can, or nobody knows.
+// Returns why the process' C library cannot load the agent; nullopt: it can, or that is unknown.
 std::optional<std::string> WhyNoAgent(const Process& process);
 
 }  // namespace heaprec::tools

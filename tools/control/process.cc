@@ -20,7 +20,7 @@
 namespace heaprec::tools {
 namespace {
 
-// What follows "NAME:" in /proc/PID/status, up to the line's end.
+// Returns the text after "NAME:" in /proc/PID/status, up to the end of the line.
 std::string_view Field(std::string_view status, std::string_view name) {
   while (!status.empty()) {
     const size_t end = std::min(status.find('\n'), status.size());
@@ -34,7 +34,7 @@ std::string_view Field(std::string_view status, std::string_view name) {
   return {};
 }
 
-// The n-th of the words, from 0; the last one for a negative n.
+// Returns the n-th word, from 0; the last one for a negative n.
 std::string_view Word(std::string_view words, int n) {
   std::string_view found;
   for (int i = 0; n < 0 || i <= n; ++i) {
@@ -54,12 +54,12 @@ Number NumberIn(std::string_view text, int base = 10) {
   return number;
 }
 
-// The first mapped file whose name begins with `name`; one that was deleted keeps its mark "(deleted)". The
-// kernel writes a line feed in a name as \012.
+// Returns the first mapped file whose name begins with `name`. A deleted one has the suffix "(deleted)". The kernel
+// writes a line feed in a name as \012.
 std::string MappedFile(std::string_view maps, const std::string& name) {
   for (size_t at = maps.find("/" + name); at != std::string_view::npos; at = maps.find("/" + name, at + 1)) {
     const size_t end = std::min(maps.find('\n', at), maps.size());
-    if (maps.substr(at + 1, end - at - 1).find('/') != std::string_view::npos) continue;  // a folder of that name
+    if (maps.substr(at + 1, end - at - 1).find('/') != std::string_view::npos) continue;  // a folder with that name
     const size_t line = maps.rfind('\n', at) + 1;                                         // npos + 1 is 0
     const size_t begin = maps.find('/', line);
     const std::string_view written = maps.substr(begin, end - begin);
@@ -83,14 +83,14 @@ std::string LibcIn(std::string_view maps) {
   return {};
 }
 
-// The root folder of a process, as we see it; empty for our own.
+// Returns the path of a process' root folder in our files; empty if it is the same.
 std::string RootOf(pid_t pid) {
   std::error_code error;
   const std::string root = std::filesystem::read_symlink(fmt::format("/proc/{}/root", pid), error);
   return root == "/" ? "" : root;
 }
 
-// The kernel names a mapped file as we see it; a process with another root (chroot) knows it by the rest.
+// The kernel shows mapped files by paths under our root. A process with another root (chroot) has only the rest of it.
 std::string Inside(const std::string& root, const std::string& path) {
   return path.starts_with(root + "/") ? path.substr(root.size()) : path;
 }
@@ -108,7 +108,7 @@ bool HasSameFiles(pid_t pid) {
   return own == its && SameFile("/proc/self/root", fmt::format("/proc/{}/root", pid));
 }
 
-// The thread is the agent's StartAfterDelay (recorder/agent/agent.cc), under the name that it gives itself.
+// The thread is the agent's StartAfterDelay (recorder/agent/agent.cc), identified by its name.
 bool HasDelayThread(pid_t pid) {
   std::error_code error;
   const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid), error), end;
@@ -176,7 +176,7 @@ std::string CommandName(pid_t pid) {
 std::string Process::root() const { return same_files ? "" : fmt::format("/proc/{}/root", pid); }
 
 uint64_t StartTicks(pid_t pid) {
-  constexpr int kStartTime = 19;  // field 22 of proc(5), counted from the third: the name before it may hold spaces
+  constexpr int kStartTime = 19;  // field 22 of proc(5), counted from the third: the name before it may contain spaces
   const std::string stat = ReadSmallFile(fmt::format("/proc/{}/stat", pid));
   const size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return 0;
@@ -206,7 +206,7 @@ Result<Process> LookAt(pid_t pid) {
   process.folder = Inside(root, std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", pid), error));
   process.is_waiting = !process.agent.empty() && HasDelayThread(pid);
   process.same_files = HasSameFiles(pid);
-  // What was read may be of two processes that had the number one after the other.
+  // The data may come from two processes that had the number one after the other.
   if (StartTicks(pid) != process.start_ticks) return Error{fmt::format("PID {}: no such process", pid)};
   return process;
 }
@@ -229,7 +229,7 @@ ProcessHandle::ProcessHandle(const Process& process, Descriptor pidfd)
 
 Result<ProcessHandle> ProcessHandle::Open(const Process& process) {
   ProcessHandle handle(process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0))));
-  // Behind the opening: if the number is the process's now, it was so then.
+  // Checked after opening: if the number belongs to the process now, it did then.
   if (!handle.HoldsNumber()) return Error{fmt::format("PID {}: the process has exited", process.pid)};
   return handle;
 }

@@ -1,6 +1,6 @@
-// What /proc tells of one process: whether it is a JVM that this user may attach to, and how to reach its files.
+// Information about a process from /proc: whether it is a JVM that this user may attach to, and how to reach its files.
 //
-// Failure:  LookAt: no such process, or none that this user may look at; the sentence is for the user.
+// Failure:  LookAt: no such process, or this user may not inspect it; the message is for the user.
 #pragma once
 
 #include <sys/types.h>
@@ -18,60 +18,60 @@ namespace heaprec::tools {
 // The credentials are the effective ones.
 struct Process : Credentials {
   pid_t pid = 0;
-  uint64_t start_ticks = 0;   // since boot: tells it from others that had, or will have, the number
+  uint64_t start_ticks = 0;   // since boot: distinguishes it from other processes with the same number
   pid_t inner_pid = 0;        // as the process itself sees it: in its pid namespace
   char state = '?';           // as in /proc/PID/status: 'T' is stopped
   bool catches_quit = false;  // without a handler SIGQUIT would end it
-  bool same_files = true;     // it has our root and mounts: a path means the same to it and to us
-  std::string libjvm;         // path of its libjvm.so as it sees it; empty: not a JVM
+  bool same_files = true;     // has our root and mounts, so that paths are the same for both
+  std::string libjvm;         // path of its libjvm.so in its files; empty: not a JVM
   std::string agent;          // path of the heaprec agent in it; empty: not loaded
   std::string libc;           // path of its C library; empty: unknown
-  std::string folder;         // in which it works, as it sees it; may have gone
-  bool is_waiting = false;    // a recording waits for its delay: the agent has a thread for that
+  std::string folder;         // its working directory in its files; may have been removed
+  bool is_waiting = false;    // a recording waits for its delay; the agent has a thread for that
 
   bool is_jvm() const { return !libjvm.empty(); }
   bool is_stopped() const { return state == 'T' || state == 't'; }
-  // Below which its paths lie, for OpenBelow; empty: they are ours.
+  // Folder below which its paths are, for OpenBelow; empty: they are ours.
   std::string root() const;
 };
 
-// Reads the memory map too, which needs the same user or root.
+// Also reads the memory map, which needs the same user or root.
 Result<Process> LookAt(pid_t pid);
 
-// When the process of this number started, in clock ticks since boot; 0: there is none.
+// Returns the start time of the process with this number, in clock ticks since boot; 0: none.
 uint64_t StartTicks(pid_t pid);
 
-// Numbers in /proc of the processes that this user may look at (all of them for root).
+// Returns the PIDs of the processes that this user may inspect (all of them for root).
 std::vector<pid_t> OwnProcesses();
 
-// The start of a small file, or of a file of /proc; empty if it cannot be read.
+// Returns the start of a small file, or of a file of /proc; empty if it cannot be read.
 std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20);
 
 std::string UserName(uid_t uid);
 
-// "java": the kernel's name for the process; empty: there is none.
+// Returns "java": the kernel's name for the process; empty: none.
 std::string CommandName(pid_t pid);
 
-// One process, and no other that gets its number when it has ended.
+// Refers to one process, even if another one gets its number later.
 //
-// By pidfd; where there is none (before Linux 5.3, or forbidden by seccomp) by the process's start time, which is
-// compared right before each signal.
+// Uses a pidfd; if that is not available (before Linux 5.3, or forbidden by seccomp) compares the process's start time
+// right before each signal.
 //
-// Failure:  Open: the process has ended since it was looked at.
+// Failure:  Open: the process has ended since it was inspected.
 class ProcessHandle {
  public:
   static Result<ProcessHandle> Open(const Process& process);
 
-  // The process has not ended, or its parent has not yet asked how it did: nobody else has its number.
+  // Returns true if the process has not ended, or has not been reaped: no other process has its number.
   bool HoldsNumber() const;
-  // False: not sent.
+  // Returns false if the signal was not sent.
   bool Signal(int signal) const;
 
  private:
   ProcessHandle(const Process& process, Descriptor pidfd);
   pid_t pid_;
   uint64_t start_ticks_;
-  Descriptor pidfd_;  // none: by start time
+  Descriptor pidfd_;  // not open: uses the start time
 };
 
 }  // namespace heaprec::tools

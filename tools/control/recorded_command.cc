@@ -32,8 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kShell[] = "/bin/sh";
-constexpr int kMaxInterpreters = 4;  // as the kernel
-// Each has a malloc of its own, which has to come first.
+constexpr int kMaxInterpreters = 4;  // as in the kernel
+// Each has its own malloc, which must be loaded first.
 constexpr std::array<std::string_view, 4> kSanitizers{"libasan.", "libtsan.", "libhwasan.", "libmsan."};
 constexpr std::array<std::string_view, 4> kInsideSanitizers{"__asan_init", "__tsan_init", "__hwasan_init",
                                                             "__msan_init"};
@@ -47,7 +47,7 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// "#!/usr/bin/env python3": python3, where PATH has it.
+// Returns python3, from PATH, for "#!/usr/bin/env python3".
 std::string InterpreterOf(const std::string& line) {
   std::istringstream words(line.substr(2));
   std::string interpreter, argument;
@@ -71,13 +71,13 @@ bool HasSanitizer(const ElfFile& program) {
          });
 }
 
-// Why nothing can be preloaded; empty: nothing speaks against it.
+// Returns why nothing can be preloaded; empty: it can.
 std::string ObjectionTo(const std::string& path, const std::string& head) {
   constexpr const char* kForeign = "built for another machine";
   if (head.size() > EI_DATA && head[EI_CLASS] != ELFCLASS64) return kForeign;
   const auto program = OpenElf(path), own = OpenElf("/proc/self/exe");
   if (!program || !own) return "";
-  // What is preloaded is built as this command is.
+  // The preloaded library is built for the same machine as this command.
   if (program->machine() != own->machine()) return kForeign;
   if (!program->HasSegment(PT_INTERP)) return "statically linked: nothing can be preloaded into it";
   struct stat status {};
@@ -90,10 +90,10 @@ std::string ObjectionTo(const std::string& path, const std::string& head) {
 
 namespace fs = std::filesystem;
 
-// HotSpot's own functions allocate for others: one frame tells nothing apart.
+// HotSpot's own functions allocate for others, so a single frame does not distinguish sites.
 constexpr int kDepth = 8;
 
-// "/x/rec-%p.hrec": "/x/rec-native-%p.hnt"
+// Returns "/x/rec-native-%p.hnt" for "/x/rec-%p.hrec".
 std::string TableFor(const std::string& recording) {
   const fs::path path = fs::absolute(recording);
   std::string stem = path.stem().string();
@@ -113,27 +113,27 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// Before what is there already: of several the first is asked.
+// Puts the library before others that are preloaded, because the first one is called.
 std::string Preloaded(const std::string& library) {
   const std::string before = Variable("LD_PRELOAD");
   return fmt::format("LD_PRELOAD={}{}{}", library, before.empty() ? "" : ":", before);
 }
 
-// As the process knows itself, as an option.
+// Returns the program's own name as an option.
 std::string NameOf(const std::string& program) {
   std::error_code error;
   const fs::path file = fs::canonical(program, error);
   return Escaped(error ? program : file.filename().string());
 }
 
-// What is said of a recording: "rec.bin: 1,234 samples", or why there is none.
+// The message about a recording: "rec.bin: 1,234 samples", or why there is none.
 struct Outcome {
   std::string text;
-  bool is_unwritten = false;    // some of it could not be written
-  std::optional<uint32_t> pid;  // of the recorded process
+  bool is_unwritten = false;    // a part of it could not be written
+  std::optional<uint32_t> pid;  // the recorded process
 };
 
-// What is added where some of it could not be written; empty: all was.
+// Returns what is added if a part of it could not be written; empty: all was written.
 std::string Unwritten(const Recording& recording) {
   uint64_t lost = 0;
   for (const format::Stream stream : format::kAllStreams) {
@@ -175,9 +175,9 @@ Result<std::unique_ptr<AgentReplies>> MakeReplies() {
   return std::make_unique<AgentReplies>(std::move(*folder));
 }
 
-// The file that becomes the process: of a script its interpreter. Fails if nothing can be preloaded into it: statically
-// linked, of another machine, with another user's rights, with a sanitizer's malloc. `path`: where the command was
-// found. What cannot be read is left to whoever starts it.
+// Returns the file that becomes the process; for a script, its interpreter. Fails if nothing can be preloaded into it:
+// statically linked, for another machine, with another user's rights, with a sanitizer's malloc. `path`: where the
+// command was found. Does not fail for unreadable files.
 Result<std::string> PreloadableProgram(const std::string& path) {
   std::error_code error;
   fs::path file = fs::canonical(path, error);
@@ -190,15 +190,14 @@ Result<std::string> PreloadableProgram(const std::string& path) {
       return Error{fmt::format("{}: {}", file.string(), objection)};
     }
     if (line.empty()) break;
-    // What the kernel does not know is the shell's.
+    // Files that the kernel cannot execute are run by the shell.
     file = fs::canonical(line.starts_with("#!") ? InterpreterOf(line) : kShell, error);
   }
   return error ? path : file.string();
 }
 
-// `agent`: the path of libheaprec.so, beside which the library is. `recording`: as -o has it; the table comes beside
-// it. `program`: the file that becomes the process, by whatever way; others that inherit the environment are not
-// counted.
+// `agent`: path of libheaprec.so; the library is next to it. `recording`: value of -o; the table is written next to it.
+// `program`: the file that becomes the process; other programs that inherit the environment are not counted.
 Result<NativePreload> PreloadNative(const std::string& agent, const std::string& recording,
                                     const std::string& program) {
   const std::string library = (fs::path(agent).parent_path() / "libheaprec-native.so").string();
@@ -217,7 +216,7 @@ Result<NativePreload> PreloadNative(const std::string& agent, const std::string&
   return preload;
 }
 
-// `agent`: likewise. `options`: those of the agent, `only` the program unless it is among them.
+// `agent`: as above. `options`: those of the agent; `only` is set to the program unless they contain it.
 Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options, const std::string& program) {
   if (const Status status = CheckPreload(agent, "sampled"); !status) return status.error();
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
@@ -235,7 +234,7 @@ std::string NativePreload::TableOf(uint32_t pid) const {
   return fs::exists(path, error) ? path : fs::exists(shared, error) ? shared : "";
 }
 
-// Adds the option that has each agent leave its reply.
+// Adds the option that makes each agent write its reply.
 std::string RecordedCommand::WithReplies(const std::string& text) {
   auto replies = MakeReplies();
   if (!replies.ok()) return text;
@@ -257,7 +256,7 @@ Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
   return recorded;
 }
 
-// Its native memory, sampled or exact.
+// For native memory, sampled or exact.
 Status RecordedCommand::PrepareProgram(const std::string& library, const std::string& text, const std::string& path) {
   const auto program = PreloadableProgram(path);
   if (!program.ok()) return program.error();
@@ -321,10 +320,10 @@ ExitCode RecordedCommand::ReportTable(uint32_t pid) const {
 ExitCode RecordedCommand::ReportRecordings() const {
   if (replies_ == nullptr) return ExitCode::kOk;
   const auto all = replies_->Read();
-  // Beside others that are recorded a process may well refuse: a script's other JVM may be too old.
+  // If others are recorded, a process may refuse: another JVM of a script may be too old.
   const bool is_refused = !all.empty() && std::ranges::none_of(all, &AgentReply::ok);
   ExitCode code = is_refused ? ExitCode::kCannotWrite : ExitCode::kOk;
-  // An agent that refused has said why on stderr.
+  // An agent that refuses prints the reason on stderr.
   if (all.empty()) Report(none_);
   for (const AgentReply& answer : all) {
     if (!answer.ok) continue;

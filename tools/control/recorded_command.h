@@ -1,4 +1,4 @@
-// A command that is started so that its JVM, all JVMs below it, or its native memory is recorded.
+// Runs a command so that its JVM, all JVMs that it starts, or its native memory is recorded.
 //
 // Failure:  Prepare returns the message for the user. Run reports the recordings on stderr.
 #pragma once
@@ -15,13 +15,13 @@
 
 namespace heaprec::tools {
 
-// How a program is started so that its native memory is counted exactly, with libheaprec-native.so in malloc's place,
-// or sampled, with libheaprec.so in it: a JVM, or any other.
+// How to start a program, with or without a JVM, so that its native memory is counted exactly (libheaprec-native.so
+// replaces malloc) or sampled (libheaprec.so).
 struct NativePreload {
   std::vector<std::string> environment;  // NAME=value
-  std::string table;                     // where it will be; %p is the process id
+  std::string table;                     // path of the table; %p is the process id
 
-  // Returns the table of a process, running or not; empty: it has none.
+  // Returns the path of the table of a process, running or not; empty: none.
   std::string TableOf(uint32_t pid) const;
 };
 
@@ -38,12 +38,13 @@ struct RecordOptions {
 class RecordedCommand {
  public:
   static Result<RecordedCommand> Prepare(const RecordOptions& options);
-  // The command's exit code. If that is 0: kCannotWrite if the agent refused or could not write all of a recording.
+  // Returns the command's exit code. If that is 0: kCannotWrite if the agent refused or could not write a part of a
+  // recording.
   ExitCode Run() const;
 
  private:
   explicit RecordedCommand(const RecordOptions& options) : options_(options) {}
-  // `text`: the agent's options. `path`: where the command was found; empty: nowhere.
+  // `text`: the agent's options. `path`: where the command was found; empty: not found.
   Status PrepareProgram(const std::string& library, const std::string& text, const std::string& path);
   Status PrepareJvm(const std::string& library, const std::string& text, const std::string& path);
   std::string WithReplies(const std::string& text);
@@ -51,12 +52,12 @@ class RecordedCommand {
   ExitCode ReportTable(uint32_t pid) const;
   ExitCode ReportRecordings() const;
 
-  RecordOptions options_;  // its command: with the agent, once prepared
+  RecordOptions options_;  // after Prepare, the command includes the agent
   std::vector<std::string> environment_;
   NativePreload native_;
-  bool is_counted_ = false;                // a program without a JVM, by libheaprec-native.so: there is no agent
-  std::shared_ptr<AgentReplies> replies_;  // null: no folder for them, so recordings are not reported
-  std::string none_;                       // the message if no agent has answered
+  bool is_counted_ = false;                // exact counting of a program without a JVM: there is no agent
+  std::shared_ptr<AgentReplies> replies_;  // null: there is no folder for them, so recordings are not reported
+  std::string none_;                       // message if no agent has replied
 };
 
 }  // namespace heaprec::tools

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kUsualRate[] = "1000";
 
-// How long what is left takes, by what has been run; "": nothing has been.
+// Returns how long the remaining runs take, from the previous ones; "": none has run.
 std::string TimeLeft(const RecordedRuns& all) {
   double seconds = 0;
   for (const RunSide& side : all.sides) {
@@ -108,7 +108,7 @@ Result<std::vector<std::string>> RecordingsIn(const std::string& folder) {
   }
   if (error) return Error{fmt::format("--baseline {}: {}", folder, error.message())};
   if (found.empty()) {
-    return Error{fmt::format("--baseline {}: it holds no a-*.hrec; make one with heaprec bench -o {} -- COMMAND",
+    return Error{fmt::format("--baseline {}: contains no a-*.hrec; create one with heaprec bench -o {} -- COMMAND",
                              folder, folder)};
   }
   std::ranges::sort(found);
@@ -134,7 +134,7 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   runs.agent_file = *library;
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
-  // Runs are compared by what they allocate.
+  // Runs are compared by their allocations.
   runs.agent.precise = true;
   runs.agent.more.insert(runs.agent.more.begin(), "live=off");
   if (const Status status = CheckAgentOptions(runs.agent.Text(/*as_they_are=*/false)); !status) return status.error();
@@ -144,13 +144,13 @@ Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   std::filesystem::create_directories(runs.folder, error);
   if (error) return Error{fmt::format("{}: {}", runs.folder.string(), error.message())};
   if (std::filesystem::exists(runs.folder / fmt::format("{}-1.hrec", runs.sides.front().name), error)) {
-    return Error{
-        fmt::format("{}: holds the recordings of another bench; name another folder with -o", runs.folder.string())};
+    return Error{fmt::format("{}: contains the recordings of another bench; choose another folder with -o",
+                             runs.folder.string())};
   }
   return runs;
 }
 
-// A and B take turns, also in who begins, so that slow changes of the machine affect both alike.
+// A and B take turns, also at the beginning of rounds, so that slow changes of the machine affect both equally.
 ExitCode RecordedRuns::Run(const std::function<bool()>& is_enough) {
   while (sides.front().runs < runs) {
     const bool is_turned = sides.front().runs % 2 == 1;

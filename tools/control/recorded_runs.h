@@ -1,6 +1,6 @@
-// Runs of commands in turns, each recorded to a file of its own in one folder: a-1.hrec, b-1.hrec, ...
+// Runs commands in turns, and records each run to a separate file in one folder: a-1.hrec, b-1.hrec, ...
 //
-// Failure:  Run says on stderr which run failed, and where its output is; returns the exit code for it.
+// Failure:  Run reports on stderr which run failed, and where its output is, and returns its exit code.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct RunSide {
   char name;  // 'a' or 'b'
   std::vector<std::string> command;
   std::vector<std::string> recordings{};
-  double seconds = 0;  // of its runs so far
+  double seconds = 0;  // total of its runs so far
   size_t runs = 0;
 };
 
@@ -44,9 +44,9 @@ struct RecordedRuns {
   std::vector<RunSide> sides;
   std::vector<std::string> baseline;  // recordings of side A, if it is not run
 
-  // Makes the folder. The Error is a sentence for the user.
+  // Creates the folder. The Error is a message for the user.
   static Result<RecordedRuns> Prepare(const RunOptions& options);
-  // `is_enough`: asked after each round but the last.
+  // `is_enough`: called after each round except the last.
   ExitCode Run(const std::function<bool()>& is_enough);
 
   const std::vector<std::string>& before() const { return baseline.empty() ? sides.front().recordings : baseline; }

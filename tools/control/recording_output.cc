@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The first name that no file has.
+// Returns the first name that does not exist.
 std::string FreeName(const std::string& pattern, pid_t pid) {
   const OutputPath output(pattern, static_cast<uint32_t>(pid), EpochNs());
   for (int number = 0; number < OutputPath::kMaxNames; ++number) {
@@ -41,11 +41,11 @@ std::string FreeName(const std::string& pattern, pid_t pid) {
 
 Result<std::unique_ptr<OutputFile>> OpenNew(const std::string& path) {
   auto file = OutputFile::Open(path, /*overwrite=*/false);
-  if (file.ok()) fchmod((*file)->descriptor(), 0640);  // as the agent's own files
+  if (file.ok()) fchmod((*file)->descriptor(), 0640);  // as for the agent's own files
   return file;
 }
 
-// The first bytes. A signal ends it, but not the one that has ended the recording.
+// Copies the first bytes. A signal ends the copy, except the one that has ended the recording.
 bool CopyOut(const Descriptor& from, uint64_t bytes, Output* output) {
   constexpr uint64_t kPiece = 1 << 20;
   const bool was_interrupted = IsInterrupted();
@@ -175,7 +175,7 @@ ExitCode RecordingOutput::BringFile(const std::string& name) {
   return ExitCode::kOk;
 }
 
-// The name was free, but maybe another recording has taken it since.
+// The name was free, but another recording may have taken it since.
 Status RecordingOutput::Commit() {
   for (;;) {
     Status committed = file_->Commit();

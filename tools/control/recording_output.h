@@ -1,9 +1,9 @@
-// Where a recording that attach starts goes: the JVM writes to the place that was asked for; where it cannot, or we
-// wait for the end anyway, it writes into a private folder of its own files, from which we bring the recording once it
-// has ended. What was not brought stays there.
+// The output of a recording that attach starts. If possible, the JVM writes to the requested path. If it cannot, or
+// attach waits for the end anyway, it writes into a private folder of its own files, from which Bring copies the
+// recording after its end. Files that could not be copied stay there.
 //
-// Failure:  Choose: a sentence for the user, with the exit code. Bring says on stderr what failed, and where the
-//           recording is then.
+// Failure:  Choose: a message for the user, with the exit code. Bring reports on stderr what failed, and where the
+//           recording is.
 #pragma once
 
 #include <memory>
@@ -27,21 +27,20 @@ struct OutputFailure {
 
 class RecordingOutput {
  public:
-  // `is_inside`: the place is a path of the JVM's. `is_awaited`: we wait for the recording, and need it here.
-  // Call it once, before everything else.
+  // `is_inside`: the path is one of the JVM's files. `is_awaited`: attach waits for the recording, and needs it here.
+  // Call it once, before all others.
   std::optional<OutputFailure> Choose(const Process& process, AgentOptions agent, bool is_inside, bool is_awaited);
 
   const std::string& agent_text() const { return agent_text_; }  // the agent's options
   bool is_relayed() const { return relay_ != nullptr; }
   // Returns the absolute path of the next file of a relayed recording.
   std::string path() const;
-  // The files that have been brought: more than one if it rotates.
+  // The copied files: more than one if the recording rotates.
   const std::vector<std::string>& brought() const { return brought_; }
   // Returns "recorded /home/me/rec.hrec". Precondition: Bring returned kOk.
   std::string Sentence() const;
-  // Waits until the recording has ended, which it does at once if IsInterrupted(), and copies it to its place; each
-  // file after the first to the next free name. `counts_down`: on a terminal, with a line that says how long it goes
-  // on.
+  // Waits until the recording has ended, which happens at once if IsInterrupted(), and copies it to its path; each file
+  // after the first to the next free name. `counts_down`: on a terminal, with a line that shows the remaining time.
   ExitCode Bring(const JavaProcess& java, int timeout_ms, bool counts_down);
 
  private:
@@ -53,9 +52,9 @@ class RecordingOutput {
   pid_t pid_ = 0;
   std::string agent_text_, pattern_, path_;
   std::vector<std::string> brought_;
-  double seconds_ = 0;  // that it is to last; 0: not known
+  double seconds_ = 0;  // requested duration; 0: unknown
   std::unique_ptr<RecordingRelay> relay_;
-  std::unique_ptr<OutputFile> file_;  // at path_, while it is not complete
+  std::unique_ptr<OutputFile> file_;  // at path_, until it is complete
 };
 
 }  // namespace heaprec::tools

@@ -34,7 +34,7 @@ Result<std::unique_ptr<RecordingRelay>> RecordingRelay::Make(const Process& proc
   return std::unique_ptr<RecordingRelay>(new RecordingRelay(std::move(*handle), process.pid, std::move(*folder)));
 }
 
-// Its open files, by name: the folder's is random.
+// Checks the process' open files by name, which is unique because the folder's name is random.
 bool RecordingRelay::IsWritten() const {
   if (!handle_.HoldsNumber()) return false;
   std::error_code error;
@@ -75,7 +75,7 @@ void RecordingRelay::Pause() {
   nanosleep(&kPause, nullptr);
 }
 
-// The JVM's user may be unable to read our files, and see none of them in a container.
+// The JVM's user may be unable to read our files, and does not see them in a container.
 Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for) {
   PlacedAgent placed;
   const bool is_theirs = !process.same_files && !asked_for.empty();  // a path in the container
@@ -100,7 +100,7 @@ Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_
 
 Status StopRecording(const JavaProcess& java, int timeout_ms) {
   auto process = LookAt(java.process.pid);
-  if (!process.ok()) return {};  // it has ended, and the recording with it
+  if (!process.ok()) return {};  // it has ended, and so has its recording
   JavaProcess now = java;
   now.process = *process;
   auto agent = AgentFor(now.process, "");

@@ -1,7 +1,7 @@
 // A recording in a running JVM, in a private folder of the JVM's own files.
 //
 // Units:    timeouts in ms.
-// Failure:  a sentence for the user; the JVM then records nothing for us.
+// Failure:  an error message for the user; nothing is recorded.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,13 @@
 
 namespace heaprec::tools {
 
-// Holds the recording until it is complete and can be copied out.
+// Contains the recording until it is complete and can be copied.
 class RecordingRelay {
  public:
   static Result<std::unique_ptr<RecordingRelay>> Make(const Process& process);
 
-  std::string path() const { return folder_->path() + "/" + kName; }  // as the process sees it
-  // Until the process writes no file in the folder any more, or has ended: true. False: `is_over` said so.
+  std::string path() const { return folder_->path() + "/" + kName; }  // path inside the process' files
+  // Waits until the process writes no file in the folder, or has ended: true. Returns false if `is_over` returned true.
   template <typename IsOver>
   bool Wait(const IsOver& is_over) const {
     bool was_written = false;
@@ -39,14 +39,14 @@ class RecordingRelay {
     }
     return true;
   }
-  // Opens the recording for reading, if there is one; of a recording that rotates the first file.
+  // Opens the recording for reading, if it exists; if it rotates, its first file.
   Descriptor Recording() const { return folder_->Open(kName); }
-  // The names of the recording's files in the folder, in the order in which the agent writes them.
+  // Returns the names of the recording's files in the folder, in the order in which the agent writes them.
   std::vector<std::string> Files() const;
   const PrivateFolder& folder() const { return *folder_; }
-  // Has the agent record here. Of a file with options it gets a copy: it may be unable to read ours.
+  // Makes the agent record into this folder. Copies an options file, because the agent may be unable to read ours.
   Status Redirect(AgentOptions* agent) const;
-  // Leaves the recording where it is.
+  // Does not remove the recording.
   void Keep() { folder_->Keep(); }
 
  private:
@@ -64,32 +64,32 @@ class RecordingRelay {
   const std::unique_ptr<PrivateFolder> folder_;
 };
 
-// The agent as the JVM sees it: one that is in it already, ours, or a copy in a folder that must stay until the JVM has
-// loaded it.
+// The agent's path inside the JVM's files: one that it has loaded, ours, or a copy in a folder that must stay until the
+// JVM has loaded it.
 struct PlacedAgent {
   std::string path;
   std::unique_ptr<PrivateFolder> folder;
 };
-// `asked_for`: --lib; empty: FindAgent.
+// `asked_for`: value of --lib; empty: see FindAgent.
 Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_for);
 
-// Ends the recording of a JVM as `heaprec stop` does; one that has ended by itself, or with its JVM, is fine.
+// Ends the recording of a JVM like `heaprec stop`. Succeeds if it has already ended.
 Status StopRecording(const JavaProcess& java, int timeout_ms);
 
-// Started here, read while it grows, ended here, and then gone unless it is kept. The agent stays loaded, but idle, as
-// after `heaprec stop`.
+// A recording that is started here, read while it grows, ended here, and then removed unless it is kept. The agent
+// stays loaded, but idle, as after `heaprec stop`.
 class TemporaryRecording {
  public:
-  // `options`: their output is not used.
+  // `options`: their output is ignored.
   static Result<std::unique_ptr<TemporaryRecording>> Start(const JavaProcess& java, AgentOptions options,
                                                            int timeout_ms);
   ~TemporaryRecording();
   TemporaryRecording(const TemporaryRecording&) = delete;
   TemporaryRecording& operator=(const TemporaryRecording&) = delete;
 
-  // As it is now, from its start.
+  // Opens its current state from the beginning.
   Result<std::unique_ptr<Recording>> Open() const;
-  // Waits until the file is complete. Only the first call does anything.
+  // Waits until the file is complete. Further calls do nothing.
   Status Stop();
   const RecordingRelay& relay() const { return *relay_; }
 

@@ -11,7 +11,7 @@ namespace {
 
 using Scope = ThreadUser::Scope;
 
-// setfsuid and setfsgid do not say whether they worked; the next call says what is in force.
+// setfsuid and setfsgid do not return whether they have succeeded; another call returns the current id.
 constexpr auto kNone = static_cast<uid_t>(-1);
 
 uid_t UserIn(Scope scope) { return scope == Scope::kFiles ? static_cast<uid_t>(setfsuid(kNone)) : geteuid(); }
@@ -49,7 +49,7 @@ ThreadUser::~ThreadUser() {
   if (is_active_) Restore();
 }
 
-// The user first, who may be allowed to set groups.
+// Restores the user first, who may have the right to set groups.
 void ThreadUser::Restore() {
   SetUser(scope_, before_.uid);
   SetGroup(scope_, before_.gid);

@@ -1,9 +1,9 @@
-// While it lives, this thread is another user, with that user's groups: it has neither more rights than that user, nor
-// fewer. The C library's functions would change all threads.
+// During its lifetime this thread has the identity, groups and rights of another user. The C library's functions would
+// change all threads.
 //
-// Threads:  the one that made it.
-// Failure:  is_active() is false and errno says why; nothing is changed then. Where the kernel refuses only the
-//           supplementary groups (no CAP_SETGID, a user namespace that denies setgroups), the thread keeps its own.
+// Threads:  used by the thread that created it.
+// Failure:  is_active() is false, with errno; nothing has changed then. If the kernel refuses only the supplementary
+//           groups (no CAP_SETGID, a user namespace that denies setgroups), the thread keeps its own.
 #pragma once
 
 #include <sys/types.h>
@@ -23,14 +23,15 @@ struct Credentials {
 class ThreadUser {
  public:
   enum class Scope : uint8_t {
-    kFiles,    // what it creates is that user's; root loses its rights over files meanwhile, and only those
-    kSockets,  // the effective user, whom a socket tells to the other end; the real one, who may be root again, stays
+    kFiles,  // created files belong to that user; root loses only its rights over files
+    // the effective user, whom a socket reports to the other end; the real one, possibly root, does not change
+    kSockets,
   };
   explicit ThreadUser(const Credentials& user, Scope scope = Scope::kFiles);
   ~ThreadUser();
   ThreadUser(const ThreadUser&) = delete;
   ThreadUser& operator=(const ThreadUser&) = delete;
-  // Without a change, too, if the thread was that user.
+  // Also true without a change, if the thread already had this identity.
   bool is_active() const { return is_active_; }
 
  private:

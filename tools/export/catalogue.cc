@@ -99,7 +99,7 @@ Catalogue::Id Catalogue::FrameOf(const Frame& frame) {
 Catalogue::Id Catalogue::Node(Id parent, Id frame) {
   const auto hash_of = [](const Stack& stack) { return format::MixWord(Pair(stack.parent, stack.frame)); };
   const Stack stack{parent, frame};
-  // A stack that was new brought its frames one after the other: the first child is the next number.
+  // The frames of a new stack get consecutive numbers, so the first child often has the next number.
   if (parent + 1 < stacks_.size() && stacks_[parent + 1] == stack) return parent + 1;
   return known_stacks_.FindOrAdd(
       hash_of(stack), [&](Id id) { return stacks_[id] == stack; }, stacks_.size(), [&] { stacks_.push_back(stack); },

@@ -1,10 +1,9 @@
-// One numbering of names for all chunks and recordings: the same content has the same number wherever it stands.
+// One numbering of names for all chunks and recordings: the same content always has the same number.
 //
-// Numbers are dense and in the order of first use, and what has one never changes: definitions can be written as they
-// come.
+// Numbers are dense, in the order of first use, and never change, so definitions can be written immediately.
 //
-// Memory:   bounded by the distinct names and stacks that are asked for.
-// Failure:  what is in no dictionary has kNone.
+// Memory:   bounded by the distinct names and stacks in use.
+// Failure:  names that are in no dictionary get kNone.
 #pragma once
 
 #include <algorithm>
@@ -30,21 +29,21 @@ class Catalogue {
   using Id = uint32_t;
   static constexpr Id kNone = format::kNone;
 
-  // What frames are told apart by: their method's name; its line, too; or all that is known.
+  // What distinguishes frames: the method's name; also its line; or all fields.
   enum class Detail { kName, kLine, kAll };
 
   // Ids of strings, in Java's spelling, UTF-8.
   struct Method {
     Id class_name = kNone, name = kNone, descriptor = kNone;
   };
-  static constexpr int32_t kCallersLine = format::kGapLine - 1;  // of the callers of a row's path
+  static constexpr int32_t kCallersLine = format::kGapLine - 1;  // line of the unknown callers of a row's path
   struct Frame {
-    Id method = kNone;  // kNone: IsGap, or unknown
+    Id method = kNone;  // kNone: a gap, or unknown
     int32_t bci = -1, line = -1;
     bool IsGap() const { return method == kNone && (line == format::kGapLine || line == kCallersLine); }
   };
-  // The frame, called from `parent` (kNone: the root). A stack is its leaf's number. What was cut off at a root is a
-  // gap in front of it.
+  // The frame, called from `parent` (kNone: the root). A stack is the number of its leaf. Frames cut off at the root
+  // are represented by a gap.
   struct Stack {
     Id parent = kNone, frame = kNone;
     bool operator==(const Stack&) const = default;
@@ -58,25 +57,25 @@ class Catalogue {
 
   using Hides = std::function<bool(std::string_view method)>;
 
-  // `hides`: frames to leave out of stacks; empty: none.
+  // `hides`: frames to omit from stacks; empty: none.
   explicit Catalogue(Detail detail, Hides hides = {}) : detail_(detail), hides_(std::move(hides)) {}
 
-  // Before the first block of a recording.
+  // Call before the first block of a recording.
   void StartRecording() { dictionaries_ = nullptr; }
-  // Before the numbers of a block are asked for; `names` have entered it.
+  // Call before requesting numbers of a block; `names` must have entered it.
   void Enter(const format::Block& block, Names* names);
   Id ClassOf(format::Index index);
   Id StackOf(format::Index index);
-  // Of the path of a row: below a frame in place of its callers, which are not known.
+  // For the path of a row: below a frame that represents its unknown callers.
   Id StackOfRow(format::Index path);
-  // The frame at which the path of StackOfRow ends.
+  // Returns the frame at which a path of StackOfRow ends.
   Id SiteOf(Id stack) const;
   Id ThreadOf(format::Index index);
   // An unknown stack has one unknown frame.
   Id UnknownStack() { return Node(kNone, FrameOf(Frame{})); }
   Id StringOf(std::string_view text) { return strings_.NumberOf(text); }
 
-  // By number. Classes: of strings.
+  // By number. Classes contain numbers of strings.
   const std::deque<std::string>& strings() const { return strings_.texts(); }
   const std::vector<Id>& classes() const { return classes_; }
   const std::vector<Method>& methods() const { return methods_; }
@@ -84,10 +83,11 @@ class Catalogue {
   const std::vector<Stack>& stacks() const { return stacks_; }
   const std::vector<Thread>& threads() const { return threads_; }
 
-  // "[unknown]" of kNone.
+  // Returns "[unknown]" for kNone.
   std::string_view ClassName(Id id) const;
   std::string_view ThreadName(Id id) const;
-  // "java.util.HashMap.resize", "[truncated]", "[callers not kept]", "[unknown]"; its methods are not stored whole.
+  // Returns "java.util.HashMap.resize", "[truncated]", "[callers not kept]" or "[unknown]"; composed from class and
+  // method names.
   std::string FrameName(Id frame) const;
 
  private:
@@ -99,7 +99,7 @@ class Catalogue {
     size_t operator()(const Key& key) const;
   };
   using Known = std::unordered_map<Key, Id, KeyHash>;
-  // A chunk's numbers by its index; kNotLooked: not asked for yet.
+  // Numbers by index in the chunk; kNotLooked: not requested yet.
   using Cache = std::vector<uint64_t>;
 
   template <typename Entry>
@@ -130,7 +130,7 @@ class Catalogue {
   format::IndexTable known_stacks_;
 };
 
-// Where javac would look for the source of a class, guessed from the name of the outermost one.
+// The path where javac expects the source of a class, derived from the name of the outermost class.
 // "java.util.HashMap$Node" -> "java/util/HashMap.java"
 inline std::string SourcePath(std::string_view class_name) {
   std::string path(class_name.substr(0, class_name.find_first_of("$/[", class_name.rfind('.') + 1)));

@@ -34,7 +34,7 @@ std::string Sentence(const CheckResult& check) {
                        check.why_unknown.empty() ? "not in the recording" : check.why_unknown, AllowedText(check));
   }
   return fmt::format("{} measured, {} allowed{}", MeasuredText(check), AllowedText(check),
-                     check.needs_runs ? "; one run of each side cannot tell" : "");
+                     check.needs_runs ? "; one run per side is not sufficient" : "");
 }
 
 std::string Reasons(const CheckAnswer& answer) {
@@ -76,7 +76,7 @@ std::string WithheldText(const CheckAnswer& answer) {
 }
 
 std::string RowsText(const CheckedRows& rows) {
-  if (!rows.is_judged) return fmt::format("by {}: not judged, because one run of each side cannot tell", rows.by);
+  if (!rows.is_judged) return fmt::format("by {}: no verdict, because one run per side is not sufficient", rows.by);
   return fmt::format("by {}: {} of {} exceeded against the baseline", rows.by, rows.exceeded.size(),
                      Grouped(rows.count));
 }
@@ -101,12 +101,12 @@ std::string AsJunit(const CheckAnswer& answer) {
       "  <testsuite name=\"{1}\" {0}>\n",
       counts, Markup(answer.recording));
   for (const CheckResult& check : all) AppendTestCase(check, &xml);
-  // That all were compared is a test that was passed.
+  // A comparison of all rows counts as one test that has passed.
   if (rows_kept) {
     AppendTestCase(fmt::format("every {} against the baseline", answer.rows->by),
                    fmt::format("<system-out>{}</system-out>", Markup(RowsText(*answer.rows))), &xml);
   }
-  // An error, not a failure: no budget is known to be exceeded.
+  // An error, not a failure: it is unknown whether a budget is exceeded.
   if (is_withheld) {
     AppendTestCase(
         "the recording is trustworthy",

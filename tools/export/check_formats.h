@@ -1,6 +1,6 @@
-// A check in the formats of CI servers.
+// The result of a check in the formats of CI servers.
 //
-// Failure:  none. Texts may hold names from recordings: each format escapes them.
+// Failure:  none. Texts may contain names from recordings, which each format escapes.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace heaprec::tools {
 std::string MeasuredText(const CheckResult& check);
 // "1.00 MiB/op"; against a baseline "+60.0 %".
 std::string AllowedText(const CheckResult& check);
-// Why nothing is judged: "inconclusive: the recording is untrustworthy".
+// Why there are no verdicts: "inconclusive: the recording is untrustworthy".
 std::string WithheldText(const CheckAnswer& answer);
 // "by site: 2 of 412 exceeded against the baseline"
 std::string RowsText(const CheckedRows& rows);
@@ -22,7 +22,7 @@ std::string RowsText(const CheckedRows& rows);
 std::vector<std::string> TrustTexts(const CheckAnswer& answer);
 
 std::string AsJunit(const CheckAnswer& answer);
-// SARIF 2.1.0: what is exceeded as errors, what is inconclusive as warnings.
+// SARIF 2.1.0: exceeded budgets are errors, inconclusive ones warnings.
 std::string AsSarif(const CheckAnswer& answer);
 
 }  // namespace heaprec::tools

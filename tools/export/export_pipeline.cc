@@ -18,7 +18,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Assesses the trust in each stream that the filter takes.
+// Assesses the trustworthiness of each stream that the filter selects.
 class Trusts {
  public:
   Trusts(const format::FileHeader& header, const Filter& filter) {
@@ -29,7 +29,7 @@ class Trusts {
   void Add(const format::Block& block) {
     for (StreamTrust& one : of_) one.Add(block);
   }
-  // Each once.
+  // Returns each reason once.
   std::vector<std::string> Reasons(const Recording& recording) {
     std::vector<std::string> reasons;
     for (StreamTrust& one : of_) {
@@ -50,7 +50,7 @@ class Export {
       : request_(request), exporter_(*exporter), most_(request.filter.limit()) {}
 
   ExportedRecording Read(Recording& recording);
-  // What the filter asked for and no recording has.
+  // Reports data that the filter requests and no recording has.
   void ReportMissing(const Recordings& recordings) {
     asked_.Report();
     asked_instant_.Report(kAtInstant);
@@ -62,7 +62,7 @@ class Export {
  private:
   const ExportRequest& request_;
   Exporter& exporter_;
-  uint64_t most_;  // events
+  uint64_t most_;  // maximum number of events
   AskedTime asked_, asked_instant_;
 };
 

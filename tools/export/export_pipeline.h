@@ -15,31 +15,31 @@
 
 namespace heaprec::tools {
 
-// `asked`, completed from the recordings and the filter.
+// Returns `asked`, completed from the recordings and the filter.
 ExportSettings SettingsFor(ExportSettings asked, const Recordings& recordings, const Filter& filter);
 
 // What was exported from one recording.
 struct ExportedRecording {
   uint64_t events = 0;
-  uint64_t points = 0;               // of the rows that samples were calibrated to
+  uint64_t points = 0;               // points of the rows to which samples were calibrated
   std::vector<std::string> reasons;  // why its numbers are not trustworthy, as `summary` prints them
 };
 
 struct ExportRequest {
   const Filter& filter;
-  CalibratedTo calibrated_to = CalibratedTo::kCounts;              // all but kNothing read each recording once more
+  CalibratedTo calibrated_to = CalibratedTo::kCounts;              // all except kNothing read each recording once more
   Progress::StdoutUse stdout_use = Progress::StdoutUse::kNothing;  // whether the exporter writes to stdout
   std::function<bool()> stop = [] { return false; };               // true: ends early, and does not assess trust
-  std::optional<TimePoint> live_at{};                              // when objects must be live
+  std::optional<TimePoint> live_at{};                              // time at which objects must be live
 };
 
-// Reads all recordings into `exporter`; the caller calls its Finish. If no recording has data of the requested times, a
-// line on stderr says so.
+// Reads all recordings into `exporter`; the caller calls its Finish. Reports on stderr if no recording has data for the
+// requested times.
 std::vector<ExportedRecording> ExportAll(const Recordings& recordings, const ExportRequest& request,
                                          Exporter* exporter);
 
-// Prints on stderr what was damaged, why sums are not trustworthy, and on a terminal what was lost.
-// `exported`: what ExportAll returned.
+// Prints damage and reasons why sums are not trustworthy on stderr and, on a terminal, losses. `exported`: result of
+// ExportAll.
 ExitCode Close(const Recordings& recordings, const std::vector<ExportedRecording>& exported);
 
 }  // namespace heaprec::tools

@@ -22,8 +22,8 @@ void AddLosses(const format::StreamCounters& counters, format::Stream stream, st
   }
 }
 
-// "allocations: source hooks, 500 samples/s". A JVM's header names the source of its heap; the agent itself is that of
-// the others.
+// "allocations: source hooks, 500 samples/s". The header of a JVM has the source for its heap; the other streams come
+// from the agent itself.
 std::string SourceLine(const format::FileHeader& header, format::Stream stream) {
   const bool is_of_agent = HasHeap(header) && stream != format::Stream::kAllocations && !IsImported(header.source);
   const double rate = header.CapOf(stream).rate_per_second;

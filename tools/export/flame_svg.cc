@@ -18,16 +18,17 @@ namespace {
 using BoxId = FlameBoxTree::BoxId;
 
 constexpr double kWidth = 1200, kRow = 18, kMargin = 10, kHead = 46;
-constexpr double kCharacter = 6.7;  // of the monospaced font, 11 px
+constexpr double kCharacter = 6.7;  // width in the monospaced font, 11 px
 constexpr double kMinText = 4 * kCharacter;
-// Narrower boxes are left out; those in which no pointer rests say their first figure alone: a picture has thousands.
+// Omits narrower boxes; the titles of boxes that are too narrow for a pointer have only their first value, because a
+// picture has thousands of them.
 constexpr double kLeast = 0.5, kMinFigures = 3;
 constexpr double kBox = kRow - 1;
 
-// What a frame is, by which it is coloured.
+// The kind of a frame, which determines its colour.
 enum class FrameKind : uint8_t { kAll, kJdk, kApplication, kNative, kTruncated, kFolded, kClass };
 
-// One class for each kind, j (JDK) and a (application) for an eighth of the hues each, light and dark.
+// Each kind has a class; JDK (j) and application (a) frames have a class per eighth of their hues, light and dark.
 constexpr int kShades = 8;
 constexpr std::string_view kStyle =
     R"(text{font:11px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#26221c;pointer-events:none}
@@ -38,7 +39,7 @@ constexpr std::string_view kDarkStyle = R"(@media(prefers-color-scheme:dark){
 .g{fill:#17181b}text{fill:#f2f0ec}.h{fill:#9c9a94}.k0{fill:#504e49}.k3{fill:#5c4f87}.k4,.k5{fill:#3d3b39}.k6{fill:#3b5c9b}
 )";
 
-// Codepoints, which is what a monospaced font counts.
+// Returns the number of codepoints, which determines the width in a monospaced font.
 size_t Length(std::string_view utf8) {
   return static_cast<size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -51,7 +52,7 @@ std::string_view FirstCharacters(std::string_view utf8, size_t most) {
   return utf8.substr(0, at);
 }
 
-// Packages of the JDK's own modules, and what HotSpot makes itself. com.sun and org.* have neighbours that are not.
+// Packages of the JDK's own modules, and of code that HotSpot generates. com.sun and org.* also have other packages.
 constexpr std::array<std::string_view, 14> kJdkPrefixes{"java.",
                                                         "javax.",
                                                         "jdk.",
@@ -67,7 +68,7 @@ constexpr std::array<std::string_view, 14> kJdkPrefixes{"java.",
                                                         "toolbarButtonGraphics.",
                                                         "oracle.jrockit."};
 
-// Without the line, which may be the only colon.
+// Removes the line; its colon may be the only one.
 std::string_view WithoutLine(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   return digits != std::string_view::npos && digits + 1 < name.size() && name[digits] == ':' ? name.substr(0, digits)
@@ -81,7 +82,7 @@ FrameKind KindOfFrame(std::string_view name) {
   return is_jdk ? FrameKind::kJdk : FrameKind::kApplication;
 }
 
-// The place of its package among the colours, 0 to 255: the same for every class of a package, in every picture.
+// Returns the hue of its package, 0 to 255: the same for all classes of a package, in all pictures.
 uint8_t HueOfFrame(std::string_view name) {
   std::string_view package = WithoutLine(name);
   for (int part = 0; part < 2; ++part) package = package.substr(0, std::min(package.rfind('.'), package.size()));
@@ -90,7 +91,7 @@ uint8_t HueOfFrame(std::string_view name) {
   return static_cast<uint8_t>(hash ^ hash >> 8 ^ hash >> 16 ^ hash >> 24);
 }
 
-// "Class.method:line" of a frame, or "method:line"; of a class its simple name.
+// Shortens a frame to "Class.method:line" or "method:line", and a class to its simple name.
 std::string_view ShortName(std::string_view name, bool is_class, bool shortest) {
   const std::string_view path = WithoutLine(name);
   size_t dot = path.rfind('.');
@@ -103,7 +104,7 @@ std::string_view ShortName(std::string_view name, bool is_class, bool shortest) 
   return name.substr(dot + 1);
 }
 
-// Says what is known of a box: a figure a line.
+// One value of a box's description, on one line.
 struct Figure {
   enum class Unit : uint8_t { kBytes, kCount, kShare };
   std::string label;
@@ -161,7 +162,8 @@ class Picture {
     fmt::format_to(fmt::appender(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // In preorder a box's children follow it, those of most bytes first, so that its left end is known when they come.
+  // In preorder a box is followed by its children, those with most bytes first, so its left end is known when they are
+  // placed.
   size_t LayOut() {
     std::vector<double> bytes;
     for (const GroupEstimates& of : scan_.estimates()) bytes.push_back(of.bytes.value);
@@ -169,7 +171,7 @@ class Picture {
     const double all = order.empty() ? 0 : bytes[order.front()];
     const double scale = all > 0 ? (kWidth - 2 * kMargin) / all : 0;
     std::vector<uint32_t> depths(scan_.boxes().boxes().size());
-    std::vector<double> next;  // by depth: where the next box of the row begins
+    std::vector<double> next;  // by depth: left end of the next box
     for (const BoxId box : order) {
       const BoxId parent = scan_.boxes().boxes()[box].parent;
       const uint32_t depth = depths[box] = parent == FlameBoxTree::kNone ? 0 : depths[parent] + 1;
@@ -246,7 +248,7 @@ class Picture {
     Append(text_, std::string_view("</text>\n"));
   }
 
-  // "bytes: 18.6 MiB (17.2 MiB to 20.1 MiB)", a line for each figure, or of the first one.
+  // Returns "bytes: 18.6 MiB (17.2 MiB to 20.1 MiB)": one line per value, or only the first one.
   std::string FiguresText(const GroupEstimates& of, bool first_only) const {
     std::string text;
     for (const Figure& figure : figures_) {
@@ -257,7 +259,7 @@ class Picture {
       if (low != value || high != value) text += fmt::format(" ({} to {})", low, high);
       if (first_only) return text;
     }
-    // Rows of sites without samples stand for points.
+    // Rows of sites without samples represent points.
     const bool has_rows = scan_.scan().scanned().calibrated_to > 0;
     return text + fmt::format("\n{}: {}", has_rows ? "points" : "samples", Grouped(of.samples));
   }
@@ -269,7 +271,7 @@ class Picture {
     return fmt::format("k{}", static_cast<int>(kind));
   }
 
-  // What there is room for.
+  // Shortens the name to the available width.
   static std::string Label(const std::string& name, FrameKind kind, double room) {
     if (room < kMinText) return {};
     const auto most = static_cast<size_t>(room / kCharacter);

@@ -1,5 +1,5 @@
-// A flame graph as a picture: what a frame is and holds is in its title, which browsers show when the pointer rests on
-// it. No script. Names are untrusted text in valid UTF-8, and are escaped.
+// A flame graph as a picture. The description of a frame is in its title, which browsers show on hover. Contains no
+// script. Names are untrusted text in valid UTF-8, and are escaped.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct FlameCaption {
   bool icicle = false;  // root at the top
 };
 
-// Appends the boxes that `scan` chose, except those too narrow to be seen. Returns the number of chosen boxes.
+// Appends the boxes that `scan` chose, except those that are too narrow. Returns the number of chosen boxes.
 size_t AppendFlamePicture(const FlameScan& scan, const FlameCaption& caption, Text& into);
 
 }  // namespace heaprec::tools

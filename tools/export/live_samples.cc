@@ -14,8 +14,8 @@ using format::Index;
 using format::kNone;
 
 constexpr uint32_t kOwnChunk = UINT32_MAX;
-// The root of the stacks of objects that may be garbage (Lifetimes::is_range): in every format the subtree of what is
-// known to be live, and the whole, are the ends of the range.
+// The root frame of stacks of objects that may be garbage (Lifetimes::is_range). In every format, the subtree of
+// certainly live objects and the whole tree are the ends of the range.
 constexpr char kNotKnownOf[] = "[generational ZGC]", kNotKnown[] = "[live or garbage]";
 
 class LiveFilter final : public Exporter {
@@ -42,7 +42,7 @@ class LiveFilter final : public Exporter {
     for (const format::Sample& sample : block.samples) samples.push_back(&sample);
     Names names;
     names.Enter(block);
-    Calibration raw;  // as `heaprec live`
+    Calibration raw;  // as in `heaprec live`
     behind_->Add({block, samples, names, raw, {}, &alive_.details()});
     behind_->End(recording, asked);
   }

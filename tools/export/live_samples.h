@@ -1,8 +1,8 @@
-// What is alive of a recording that tracked objects until they died, as a block of its own: the samples that live at a
-// time, with what each then stands for as its weight, and the names that they need.
+// The live objects of a recording as one block: samples that are live at a time, with their weights at that time, and
+// the names that they need.
 //
 // Units:    as format/model/model.h.
-// Memory:   150 bytes for each sample of a recording that tracked them, and all names; nothing of others.
+// Memory:   150 bytes per tracked sample, and all names; nothing for recordings without tracking.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace heaprec::tools {
 
-// The samples of a recording that were tracked until they were gone, of each stream that tracks them (objects, blocks,
-// mappings), with whatever an exporter wants to know of each.
+// The tracked samples of a recording, of each stream that tracks them (objects, blocks, mappings), with additional data
+// for the exporter.
 //
-// Memory:   80 bytes for each tracked sample that passes the filters, and a Subject; nothing of others.
+// Memory:   80 bytes and a Subject per tracked sample that passes the filters.
 template <typename Subject>
 class TrackedSamples {
  public:
-  // With every recording.
+  // Call for every recording.
   void Begin(const format::FileHeader& header) {
     subjects_.clear();
     for (const format::Stream stream : format::kAllStreams) {
@@ -32,7 +32,7 @@ class TrackedSamples {
       if (header.MaxTracked(stream) > 0) lives_[stream].emplace(header, stream);
     }
   }
-  // `subject_of`: of a sample of the block.
+  // `subject_of`: returns the data for a sample of the block.
   template <typename SubjectOf>
   void Add(const FilteredBlock& filtered, SubjectOf&& subject_of) {
     const format::Block& block = filtered.block;
@@ -51,7 +51,7 @@ class TrackedSamples {
       if (lives) lives->Add(block, samples_, live_checkpoint_);
     }
   }
-  // At the end of the recording: visits (lives, life, subject) of all.
+  // Call at the end of the recording: visits (lives, life, subject) of all samples.
   template <typename Visit>
   void End(uint64_t end_ns, Visit&& visit) {
     for (std::optional<Lifetimes>& lives : lives_.of) {
@@ -74,22 +74,22 @@ class TrackedSamples {
 
 class LiveSamples {
  public:
-  // With every recording.
+  // Call for every recording.
   void Begin(const format::FileHeader& header);
   void Add(const FilteredBlock& filtered);
-  // At the end of the recording. `at_ns`: as MomentOf.
+  // Call at the end of the recording. `at_ns`: as returned by MomentOf.
   void End(uint64_t end_ns, uint64_t at_ns);
 
-  // After End, until the next Begin; ascending in the time of birth. Its chunk is none of the recording's.
+  // Valid between End and the next Begin; ascending in the time of birth. Its chunk does not exist in the recording.
   const format::Block& block() const { return block_; }
-  const std::vector<LiveDetail>& details() const { return details_; }  // of its samples
+  const std::vector<LiveDetail>& details() const { return details_; }  // of the block's samples
 
  private:
   struct Found {
     format::Sample sample;
     LiveDetail detail;
   };
-  // The stack with an additional root frame, which says that its object may be garbage.
+  // Returns the stack with an additional root frame, which says that its object may be garbage.
   format::Index WithLivenessUnknownRoot(format::Index stack);
 
   TrackedSamples<format::Sample> tracked_;
@@ -101,7 +101,7 @@ class LiveSamples {
   std::vector<LiveDetail> details_;
 };
 
-// What is alive in place of all events: an exporter in front of another, which gets one block for each recording.
+// Wraps an exporter: passes one block per recording with its live samples, instead of all samples.
 std::unique_ptr<Exporter> MakeLiveFilter(const ExportSettings& settings, std::unique_ptr<Exporter> behind);
 
 }  // namespace heaprec::tools

@@ -1,4 +1,4 @@
-// The picture of a timeline: panels above each other on one axis of time; what a step has is its tooltip.
+// The picture of a timeline: panels on a common time axis; the values of a step are its tooltip.
 #include "tools/export/timeline_svg.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kWidth = 960, kLeft = 90, kRight = 20, kTop = 46, kGap = 26, kPlot = kWidth - kLeft - kRight;
 constexpr size_t kColours = 8, kHeapColour = 2, kFillColour = 7;
-// c: lines and what belongs to them; b: intervals; p: collections; s: a step, which shows itself under the pointer.
+// c: lines and their labels; b: intervals; p: collections; s: a step, visible under the pointer.
 constexpr std::string_view kStyle =
     R"(text{font:12px system-ui,"Noto Sans",sans-serif;fill:#57606a}.n{fill:#1f2328}.t{font-size:15px}
 .g{fill:#fff}.l{stroke:#d0d7de}.b{fill:#1f6feb;fill-opacity:.25}.p{fill:#d1622b;fill-opacity:.3}
@@ -74,7 +74,7 @@ class Picture {
         kLeft, top_ - 6, Escaped(name), top_ + height, kLeft + kPlot, kLeft - 8, top_ + 10, most);
   }
 
-  // Steps, as stairs.
+  // A step function.
   std::string Path(const Values& values, double most, double height) const {
     std::string path;
     for (size_t step = 0; step < values.size(); ++step) {
@@ -160,7 +160,7 @@ class Picture {
     top_ += kHeight;
   }
 
-  // Over everything else: what each step has, for the pointer.
+  // Invisible boxes above everything else, with tooltips for each step.
   void AddSteps() {
     const Values used = timeline_.HeapUsed();
     for (size_t step = 0; step < timeline_.axis.steps; ++step) {
@@ -186,7 +186,7 @@ class Picture {
       const double part = static_cast<double>(tick) / kTicks;
       const auto ns = static_cast<uint64_t>(part * static_cast<double>(timeline_.axis.step_ns) *
                                             static_cast<double>(timeline_.axis.steps));
-      // The last one ends where the plot does: half of it would be outside of the picture.
+      // The last label ends with the plot: centred, half of it would be outside the picture.
       body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", kLeft + kPlot * part, top_,
                            tick < kTicks ? "middle" : "end", Duration(ns));
     }

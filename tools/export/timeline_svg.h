@@ -7,7 +7,7 @@
 
 namespace heaprec::tools {
 
-// Self-contained. `title`: the line above it.
+// Self-contained. `title`: the line at the top.
 std::string SvgOf(const Timeline& timeline, const std::string& title);
 
 }  // namespace heaprec::tools

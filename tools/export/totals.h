@@ -1,4 +1,4 @@
-// What samples add up to, the measures that profiles show of it, and how weights become whole numbers.
+// Sums of samples, the measures that profiles show, and the rounding of weights to whole numbers.
 //
 // Units:    bytes, objects, events.
 #pragma once
@@ -21,10 +21,10 @@ namespace heaprec::tools {
 
 struct Totals {
   double bytes = 0, objects = 0, exceptions = 0;
-  double live_bytes = 0, live_objects = 0;  // alive at the end
+  double live_bytes = 0, live_objects = 0;  // live at the end
   uint64_t samples = 0;
 
-  // Of a row.
+  // Adds a row.
   void Add(const Calibration::Weight& weight) {
     bytes += weight.bytes;
     objects += weight.objects;
@@ -36,7 +36,7 @@ struct Totals {
   }
 };
 
-// As pprof names its own.
+// A value of each sample, with its name in pprof.
 struct Measure {
   const char* name;
   const char* unit;
@@ -51,8 +51,7 @@ inline constexpr Measure kLiveObjects{"inuse_objects", "count",
 inline constexpr Measure kSamples{"samples", "count",
                                   [](const Totals& totals) { return static_cast<double>(totals.samples); }};
 
-// Of the exported kinds, as heap profiles of Go have them: what was allocated, and what of it is alive; or what is
-// alive only.
+// The measures of the exported kinds, as in heap profiles of Go: allocated and live; or only live.
 inline std::vector<Measure> MeasuresOf(const ExportSettings& settings) {
   if (settings.live_filter) {
     return {
@@ -90,8 +89,8 @@ class MeanPeriod {
   Totals allocations_, exceptions_;
 };
 
-// Whole numbers for formats that have no others. Each is what makes the sum so far the rounded one, so that no sum
-// drifts: it is off by at most 1/2, and each number by less than 1.
+// Rounds to whole numbers for formats without others. Each number makes the sum so far the rounded sum, so that sums do
+// not drift: a sum is off by at most 1/2, a number by less than 1.
 class WholeNumbers {
  public:
   int64_t Next(double weight) {
@@ -102,12 +101,12 @@ class WholeNumbers {
   }
 
  private:
-  static constexpr double kMax = 9e18;  // of an int64_t, nearly
+  static constexpr double kMax = 9e18;  // nearly the maximum of an int64_t
   double sum_ = 0;
   int64_t given_ = 0;
 };
 
-// What the samples of each stack add up to.
+// Sums of samples per stack.
 //
 // Memory:   bounded by the distinct stacks.
 class StackTotals {
@@ -115,10 +114,10 @@ class StackTotals {
   explicit StackTotals(const ExportSettings& settings)
       : catalogue_(settings.lines ? Catalogue::Detail::kLine : Catalogue::Detail::kName, settings.hides) {}
 
-  // Before the first block of a recording.
+  // Call before the first block of a recording.
   void StartRecording() { catalogue_.StartRecording(); }
   void Add(const FilteredBlock& block);
-  // Back to zero; names stay.
+  // Resets the sums to zero; names stay.
   void Clear() { of_.clear(); }
 
   const Catalogue& catalogue() const { return catalogue_; }
@@ -132,7 +131,7 @@ class StackTotals {
   std::vector<Totals> of_;
 };
 
-// What the samples of each stack, class, thread, kind and size add up to: what profiles with labels have as samples.
+// Sums of samples per stack, class, thread, kind and size: the samples of profiles with labels.
 //
 // Memory:   bounded: the caller takes the rows out when it is full(); the same key may then come again.
 class LabelledTotals {
@@ -148,11 +147,11 @@ class LabelledTotals {
     Totals totals;
   };
 
-  // `with_size`: whether sizes are told apart.
+  // `with_size`: whether rows differ by size.
   explicit LabelledTotals(bool with_size) : with_size_(with_size) {}
 
   Key KeyOf(const format::Sample& sample, Catalogue* catalogue) const;
-  // Of a row in place of samples: its thread, kind and sizes are not known.
+  // For a row instead of samples: its thread, kind and sizes are unknown.
   static Key KeyOf(const format::Row& row, Catalogue* catalogue) {
     return {catalogue->StackOfRow(row.stack), catalogue->ClassOf(row.class_id), Catalogue::kNone, format::kKinds};
   }
@@ -161,10 +160,10 @@ class LabelledTotals {
   void Add(const format::Sample& sample, const Calibration::Weight& weight, Catalogue* catalogue) {
     At(KeyOf(sample, catalogue)).Add(sample, weight);
   }
-  // What `life` stands for, if it is tracked at the time.
+  // Adds what `life` represents, if it is tracked at the time.
   void AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, const Key& key);
   bool full() const { return rows_.size() >= kMaxRows; }
-  // In the order in which they were first seen.
+  // In the order of first use.
   const std::vector<Row>& rows() const { return rows_; }
   void Clear();
 
@@ -175,13 +174,13 @@ class LabelledTotals {
   format::IndexTable known_;  // rows_ by key
 };
 
-// What profiles whose samples have labels (pprof, OTLP) have in common: they gather the samples, and what is live at
-// the end, by label, and write the rows whenever there are many.
+// Common part of exporters whose samples have labels (pprof, OTLP): they collect samples, and what is live at the end,
+// by label, and write the rows when there are many.
 //
 // Memory:   as LabelledTotals, TrackedSamples and Catalogue.
 class LabelledExporter : public Exporter {
  public:
-  // `with_size`: as LabelledTotals.
+  // `with_size`: as in LabelledTotals.
   LabelledExporter(const ExportSettings& settings, bool with_size)
       : at_(settings.live_at),
         live_filter_(settings.live_filter),

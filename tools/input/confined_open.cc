@@ -30,25 +30,25 @@ Descriptor OpenInRoot(const Descriptor& root, const std::string& path, int flags
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const long opened = syscall(SYS_openat2, root.number(), path.c_str(), &how, sizeof how);
-    // EAGAIN: something was moved while the path was resolved.
+    // EAGAIN: a file was moved while the path was resolved.
     if (opened >= 0 || errno != EAGAIN) return Descriptor(static_cast<int>(opened));
   }
   return Fail(EAGAIN);
 }
 
-// For O_PATH, which opens a link itself.
+// For descriptors opened with O_PATH, which opens a link itself.
 bool IsLink(const Descriptor& file) {
   struct stat status {};
   return fstat(file.number(), &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-// For O_DIRECTORY, which says ENOTDIR of a link.
+// For O_DIRECTORY, which returns ENOTDIR for a link.
 bool IsLink(const Descriptor& folder, const std::string& name) {
   struct stat status {};
   return fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
-// One component after the other, without links and without "..": each is opened in the one that is open.
+// Opens one component after the other, without links and without "..", each in the previous one.
 Descriptor WalkWithoutLinks(Descriptor folder, const std::string& path, int flags) {
   const std::filesystem::path relative = std::filesystem::path(path).relative_path();
   for (auto part = relative.begin(); part != relative.end();) {
@@ -66,13 +66,13 @@ Descriptor WalkWithoutLinks(Descriptor folder, const std::string& path, int flag
   return folder;
 }
 
-// For reading: the very file that `place`, opened with O_PATH, was found to be. Its owner may have a lease on it, for
-// which an open that may wait does so for 45 s.
+// Reopens for reading exactly the file that was opened with O_PATH. If its owner has a lease on it, a blocking open
+// would wait for 45 s.
 Descriptor Reopen(const Descriptor& place) {
   return Descriptor(open(fmt::format("/proc/self/fd/{}", place.number()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-// Opening a device may do something: what is no regular file stays closed.
+// Opening a device may have effects, so only regular files are opened.
 Descriptor ReopenRegular(const Descriptor& place, std::optional<uid_t> owner = std::nullopt) {
   struct stat status {};
   if (!place.is_open() || fstat(place.number(), &status) != 0) return Fail(errno);

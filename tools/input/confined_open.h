@@ -1,4 +1,4 @@
-// Files that somebody else may have named: opened without following them to devices, pipes or other folders.
+// Opens files whose names other users may control, without following links to devices, pipes or other folders.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace heaprec::tools {
 
-// A descriptor that is closed with its owner.
+// A descriptor that is closed by its destructor.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -32,30 +32,30 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Opens files below a root that somebody else controls, such as "/proc/PID/root" of a process in a container. Whatever
-// symbolic links are there, or are put there meanwhile, no path leads out of that root.
+// Opens files below a root that another user controls, such as "/proc/PID/root" of a process in a container. No path
+// leads out of that root, even if symbolic links are added meanwhile.
 //
-// `root` empty stands for our own root; paths are then resolved as usual. Other paths are absolute, as the process
-// sees them.
+// An empty `root` means our own root; paths are then resolved as usual. Otherwise paths are absolute paths of the
+// process.
 //
 // Threads:  any.
-// Failure:  none is open; errno says why. ELOOP: the path has a symbolic link, and the kernel has no openat2 (before
-//           5.6, or forbidden by seccomp), without which links cannot be tracked safely.
+// Failure:  returns no descriptor, with errno. ELOOP: the path has a symbolic link, and the kernel has no openat2
+//           (before 5.6, or forbidden by seccomp), without which links cannot be tracked safely.
 
-// As open(2) with these flags, O_CLOEXEC added.
+// Like open(2) with these flags and O_CLOEXEC.
 Descriptor OpenBelow(const std::string& root, const std::string& path, int flags);
 
-// For reading. A FIFO, a socket or a device is not opened at all: EINVAL.
+// Opens for reading. Fails with EINVAL for a FIFO, a socket or a device, which is not opened at all.
 Descriptor OpenRegularBelow(const std::string& root, const std::string& path);
 
-// The same, of a file in an open folder; a link is not followed: EINVAL.
+// The same for a file in an open folder; fails with EINVAL for a link.
 Descriptor OpenRegularIn(const Descriptor& folder, const std::string& name);
 
-// The same, of a file of that owner; a last component that is a symbolic link is not tracked: EINVAL. EPERM: it is
-// somebody else's.
+// The same for a file of this owner; EPERM: it has another owner. Fails with EINVAL if the last component is a symbolic
+// link.
 Descriptor OpenRegularOf(uid_t owner, const std::string& path);
 
-// Opens an ELF file that somebody else may have named: a path to a device or a pipe is not opened at all.
+// Opens an ELF file whose path another user may control: never opens a device or a pipe.
 //
 // Failure:  an Error with the path and the reason.
 

@@ -12,8 +12,8 @@
 namespace heaprec::tools {
 namespace {
 
-// What is made up is in no group. A shorter number behind a slash, or word behind two dollar signs, may mean something;
-// older JVMs write the address of a lambda in decimal.
+// Generated suffixes without a group. A shorter number after a slash, or a word after two dollar signs, may be
+// meaningful; older JVMs write the address of a lambda in decimal.
 const re2::RE2& MadeUp() {
   static const auto* const made_up = new re2::RE2(
       R"((\$\$Lambda)(?:\$\d+)?(?:/0x[[:xdigit:]]{8,}|/[1-9]\d*)?)"
@@ -27,7 +27,7 @@ const re2::RE2& MadeUp() {
   return *made_up;
 }
 
-// "com.acme.Script#" of "com.acme.Script1111"; the name itself: it has no template.
+// Returns "com.acme.Script#" for "com.acme.Script1111"; the name itself if it has no template.
 std::string TemplateOf(const std::string& name) {
   for (const std::string_view of_jdk : {"java.", "javax.", "jdk.", "sun.", "["}) {
     if (name.starts_with(of_jdk)) return name;
@@ -47,7 +47,7 @@ const Entry* At(const std::vector<Entry>& entries, format::Index index) {
 
 std::string OrUnknown(std::string name) { return name.empty() ? std::string(kUnknown) : name; }
 
-// The type at the front of a descriptor; its size. 0: none.
+// Returns the size of the type at the beginning of a descriptor; 0: none.
 size_t TypeSize(std::string_view descriptor) {
   const size_t dimensions = std::min(descriptor.find_first_not_of('['), descriptor.size());
   if (dimensions == descriptor.size()) return 0;
@@ -56,7 +56,7 @@ size_t TypeSize(std::string_view descriptor) {
   return end == std::string_view::npos ? 0 : end + 1;
 }
 
-// Without its package, as `jfr print` has it.
+// Removes the package, as `jfr print` does.
 std::string SimpleName(std::string_view type) {
   std::string name = format::JavaClassName("[" + std::string(type));
   if (!name.ends_with("[]")) return std::string(kUnknown);
@@ -66,10 +66,10 @@ std::string SimpleName(std::string_view type) {
 
 bool IsLambda(std::string_view class_name) { return class_name.find(kLambda) != std::string_view::npos; }
 
-// "p/App" of "p/App$$Lambda$14+0x0000000800c03000".
+// Returns "p/App" for "p/App$$Lambda$14+0x0000000800c03000".
 std::string_view HostOf(std::string_view lambda) { return lambda.substr(0, lambda.find(kLambda)); }
 
-// Between a lambda and what it stands for: boxes of arguments and results, and the JVM's own.
+// Methods between a lambda and the code that it calls: boxing of arguments and results, and the JVM's own.
 bool Adapts(const format::Method& method) {
   const bool boxes =
       method.class_name.starts_with("java/lang/") && (method.name == "valueOf" || method.name.ends_with("Value"));
@@ -77,7 +77,7 @@ bool Adapts(const format::Method& method) {
          method.class_name.empty() || method.class_name.find(".so") != std::string::npos;
 }
 
-// "lambda$main$3", or "Foo::bar" of a reference to another class' method; empty: it is not known.
+// Returns "lambda$main$3", or "Foo::bar" for a reference to another class' method; empty: unknown.
 std::string LabelOf(const format::Method& lambda, const format::Method& called) {
   if (lambda.name.starts_with('<') || Adapts(called)) return "";
   if (called.class_name == HostOf(lambda.class_name)) return ToUtf8(called.name);
@@ -116,7 +116,7 @@ std::string MergedNames::Find(std::string_view name, std::string_view label) {
   return shown;
 }
 
-// The JDK's own make no difference that anybody would look for.
+// Names that the JDK itself generates are not reported.
 void MergedNames::Note(std::string_view name, const std::string& shown) {
   if (name.starts_with("java.") || name.starts_with("jdk.") || name.starts_with("com.sun.proxy.")) return;
   if (seen_.insert(std::string(name) + '\0' + shown).second) ++merged_into_[shown];
@@ -203,7 +203,7 @@ void Names::LabelLambdas(const format::Block& block) {
   for (const format::Row& row : block.rows) LabelClass(row.class_id, row.stack);
 }
 
-// Objects of a lambda are allocated where it is linked, below a method of the class that has it.
+// Objects of a lambda are allocated where it is linked, below a method of its class.
 void Names::LabelClass(format::Index class_id, format::Index stack) {
   const auto label = class_labels_.find(class_id);
   if (label == class_labels_.end() || !label->second.empty()) return;

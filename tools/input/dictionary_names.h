@@ -1,4 +1,4 @@
-// Names of a block's dictionaries: as shown, with generated ones merged, and copied to another file.
+// The names of a block's dictionaries: for display, with generated ones merged, and copied to another file.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +19,20 @@
 
 namespace heaprec::tools {
 
-// Names of classes that a JVM or a framework makes up while it runs: other ones in each run, or thousands of one
-// template. What differs in made-up parts only is one name wherever recordings are added up or compared.
+// Names of classes that a JVM or a framework generates at run time: different ones in each run, or thousands from one
+// template. Names that differ only in generated parts are treated as one name.
 //
-// Marked as made up, and so left out at once (StripGeneratedSuffix): "p.Map$$Lambda$141/0x00007f0f84115150" and
-// "p.Map$$Lambda/0x00007f0f84115150" become "p.Map$$Lambda", "java.lang.invoke.LambdaForm$MH/0x0000000800c03000" loses
-// its address, "jdk.proxy2.$Proxy17" and "GeneratedMethodAccessor3" their numbers,
-// "p.S$$EnhancerBySpringCGLIB$$1a2b3c4d" and "p.D$HibernateProxy$AbCdEf1u" their last word. The lambdas of a class stay
-// apart by what is known of them: "p.Map$$Lambda[lambda$main$3]".
+// Parts that are recognizable as generated are removed at once (StripGeneratedSuffix):
+// "p.Map$$Lambda$141/0x00007f0f84115150" and "p.Map$$Lambda/0x00007f0f84115150" become "p.Map$$Lambda",
+// "java.lang.invoke.LambdaForm$MH/0x0000000800c03000" loses its address, "jdk.proxy2.$Proxy17" and
+// "GeneratedMethodAccessor3" their numbers, "p.S$$EnhancerBySpringCGLIB$$1a2b3c4d" and "p.D$HibernateProxy$AbCdEf1u"
+// their last word. The lambdas of a class are distinguished by their methods: "p.Map$$Lambda[lambda$main$3]".
 //
-// Any other number means something, unless the names say otherwise: "Script1111" and "Script2222" become "Script#" if
-// of each recording with such names most are in no other recording, or if one recording has more than kMostOfTemplate
-// of them. That is known only when all have been read, which must then be read again (MergedNames::Settle).
+// Any other number is kept, unless the names show otherwise: "Script1111" and "Script2222" become "Script#" if in each
+// recording with such names most of them are in no other recording, or if one recording has more than kMostOfTemplate
+// of them. That is known only when all have been read, and they must then be read again (MergedNames::Settle).
 //
-// Threads:  one, for each MergedNames.
+// Threads:  one per MergedNames.
 
 inline constexpr std::string_view kLambda = "$$Lambda";
 
@@ -42,20 +42,20 @@ class MergedNames {
  public:
   static constexpr size_t kMostOfTemplate = 50;
 
-  // `settles`: everything can be read again, so that numbers that the names do not mark may be merged.
+  // `settles`: everything can be read again, so that names with unmarked numbers may be merged.
   explicit MergedNames(bool settles = true) : settles_(settles) {}
 
-  // The names to come are of this recording; parts of one have the same id.
+  // Following names are of this recording; its parts have the same id.
   void Start(const format::RecordingId& id) {
     recording_ = recordings_.try_emplace(id, static_cast<uint32_t>(recordings_.size())).first->second;
     known_.clear();
   }
-  // How the class `name`, in Java's spelling, is shown. `label`: what tells a lambda from others of its class.
+  // Returns how the class `name`, in Java's spelling, is shown. `label`: distinguishes the lambdas of a class.
   std::string Of(std::string_view name, std::string_view label = {});
-  // After everything was read: whether more names have turned out to be one. If so, all of it must be read again, once
-  // (ReadNamed).
+  // Call after everything was read. Returns whether more names must be merged; if so, everything must be read once
+  // again (ReadNamed).
   bool Settle();
-  // "8,000 generated names of classes are shown as 3; --names exact keeps them apart"; empty: none became another's.
+  // Returns "8,000 generated names of classes are shown as 3; --names exact keeps them apart"; empty: none were merged.
   std::string Text() const;
 
  private:
@@ -69,15 +69,14 @@ class MergedNames {
   std::map<format::RecordingId, uint32_t> recordings_;
   uint32_t recording_ = 0;
   std::unordered_map<std::string, Family> families_;       // by template
-  std::unordered_set<std::string> one_name_;               // templates of which all are one
-  std::unordered_set<std::string> seen_;                   // made-up names with what they are shown as
-  std::unordered_map<std::string, uint64_t> merged_into_;  // by what is shown: of how many
-  // Of the current recording, by name and label: each chunk has most of the names that those before it had.
+  std::unordered_set<std::string> one_name_;               // templates whose names are merged
+  std::unordered_set<std::string> seen_;                   // pairs of generated and shown name
+  std::unordered_map<std::string, uint64_t> merged_into_;  // by shown name: number of merged names
+  // For the current recording, by name and label: most names of a chunk are also in earlier chunks.
   std::unordered_map<std::string, std::string> known_;
 };
 
-// Calls `read(is_again)`, and a second time if it could read and more names have turned out to be one. null: names stay
-// as they are.
+// Calls `read(is_again)`, and a second time if it succeeded and more names must be merged. null: names stay unchanged.
 template <typename Read>
 ExitCode ReadNamed(MergedNames* merged, Read read) {
   const ExitCode code = read(/*is_again=*/false);
@@ -95,11 +94,11 @@ inline constexpr std::string_view kCallersNotKept = "[callers not kept]";  // in
 
 class Names {
  public:
-  // `merged`: how generated names are shown; null: as they are. Must outlive it.
+  // `merged`: how generated names are shown; null: unchanged. Must outlive this.
   explicit Names(MergedNames* merged = nullptr) : merged_(merged) {}
 
-  // Before any other call, and with every block: caches live as long as the block's chunk. The views that were returned
-  // before are invalid afterwards.
+  // Call for every block, before the other functions: caches are valid for the block's chunk. Invalidates the views
+  // returned before.
   void Enter(const format::Block& block);
 
   const format::Dictionaries& dictionaries() const { return *dictionaries_; }
@@ -108,7 +107,7 @@ class Names {
   // "java.util.HashMap.resize"
   std::string_view Method(format::Index index);
   std::string_view Method(const format::Frame& frame) { return frame.IsGap() ? kTruncated : Method(frame.method); }
-  // nullptr if not known
+  // Returns nullptr if it is unknown.
   const format::Thread* ThreadOf(format::Index index) const;
   const format::Method* MethodOf(format::Index index) const;
   const format::StackNode* NodeOf(format::Index index) const;
@@ -124,17 +123,17 @@ class Names {
   const format::Dictionaries* dictionaries_ = nullptr;
   uint32_t chunk_ = 0;
   std::vector<std::string> classes_, threads_, methods_;  // empty: not rendered yet
-  // Of the chunk's lambdas, and of their methods: what tells them apart, which is the method that links the class, and
-  // the one that the method calls. Empty: not known.
+  // For the lambdas of the chunk, and for their methods: their distinguishing label, which is the method that links the
+  // class, and the method that is called. Empty: unknown.
   Labels class_labels_, method_labels_;
-  size_t stacks_ = 0;  // looked at
+  size_t stacks_ = 0;  // number of processed stacks
 };
 
 // "(Ljava/util/Map$Entry;[IZ)V" -> "Map$Entry, int[], boolean"
 std::string ParameterTypes(std::string_view descriptor);
 
-// Calls `visit(const format::Frame&)` from the leaf to the root for at most `limit` frames (0: all), gaps included.
-// Returns whether frames are missing behind the last one: cut by the limit, or already when they were recorded.
+// Calls `visit(const format::Frame&)` from the leaf to the root for at most `limit` frames (0: all), including gaps.
+// Returns whether frames are missing after the last one: because of the limit, or because they were not recorded.
 template <typename Visit>
 bool ForEachFrame(const Names& names, format::Index stack, size_t limit, Visit visit) {
   size_t depth = 0;
@@ -149,14 +148,14 @@ bool ForEachFrame(const Names& names, format::Index stack, size_t limit, Visit v
   return false;
 }
 
-// The names and stacks of a chunk that is read, interned where they are written again: each once.
+// Copies names and stacks from a chunk that is read into a chunk that is written, each once.
 //
-// Failure:  an index that nothing defines becomes none; a stack ends where a damaged tree does.
+// Failure:  an undefined index becomes "none"; a stack ends where the tree is damaged.
 
 // Returns the interned names as the dictionaries of a chunk, under the same indices.
 format::Dictionaries DictionariesOf(const format::ChunkNames& names);
 
-// Names as they are to be written; the default leaves them alone.
+// Changes names before they are written; the default changes nothing.
 class NameMapper {
  public:
   virtual ~NameMapper() = default;
@@ -169,18 +168,18 @@ class NameMapper {
 template <typename Interner>
 class CopiedNames {
  public:
-  // `mapper` outlives it; nullptr: names are not changed.
+  // `mapper` outlives this; nullptr: names are not changed.
   explicit CopiedNames(NameMapper* mapper = nullptr) : mapper_(mapper != nullptr ? *mapper : unchanged_) {}
   CopiedNames(const CopiedNames&) = delete;
   CopiedNames& operator=(const CopiedNames&) = delete;
 
-  // When another chunk begins, where names are read or where they are written.
+  // Call when another chunk begins, either of the read or of the written file.
   void Clear() {
     for (Indices* indices : {&classes_, &methods_, &threads_, &stacks_}) indices->clear();
   }
-  // With each block, before the others. Both are needed until the next call.
+  // Call for each block, before the other functions. Both arguments must be valid until the next call.
   void Enter(const format::Dictionaries& from, Interner* into) {
-    if (&from != from_ || from.stacks.size() < stacks_.size()) Clear();  // another chunk's
+    if (&from != from_ || from.stacks.size() < stacks_.size()) Clear();  // another chunk
     from_ = &from;
     into_ = into;
   }
@@ -203,7 +202,7 @@ class CopiedNames {
     return Copied(&stacks_, from_->stacks, leaf, [this, leaf](const format::StackNode&) {
       std::vector<format::StackFrame> frames;
       bool truncated = false;
-      // A parent precedes its child, whatever a damaged file says.
+      // A parent precedes its child; this also ends loops in damaged files.
       for (format::Index at = leaf; at < from_->stacks.size();) {
         const format::StackNode& node = from_->stacks[at];
         if (node.frame < from_->frames.size()) {
@@ -227,7 +226,7 @@ class CopiedNames {
   using Indices = std::vector<format::Index>;
   static constexpr format::Index kNotYet = format::kNone - 1;
 
-  // The entry of `index`, made by `intern` the first time.
+  // Returns the entry of `index`; `intern` creates it the first time.
   template <typename Names, typename Intern>
   static format::Index Copied(Indices* indices, const Names& names, format::Index index, const Intern& intern) {
     if (index >= names.size()) return format::kNone;

@@ -54,14 +54,14 @@ Result<int> Spool(int from, const std::string& name) {
   return Error{fmt::format("{}: {}", name, Reason(error))};
 }
 
-// As a shell names the pipe of <(command).
+// The name that a shell gives to the pipe of <(command).
 bool IsOwnPipe(const std::string& path) {
   struct stat status {};
   return (path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/")) && stat(path.c_str(), &status) == 0 &&
          S_ISFIFO(status.st_mode);
 }
 
-// Read once; a command that needs two passes opens it twice.
+// Reads it once; a command that needs two passes opens it twice.
 Result<int> OpenSpooled(const std::string& path) {
   static std::mutex mutex;
   static std::map<std::string, Result<int>> spools;
@@ -81,7 +81,7 @@ Result<int> OpenSpooled(const std::string& path) {
 }
 
 Result<int> OpenFile(const std::string& path) {
-  // Not to wait for the writer of a named pipe.
+  // Does not wait for the writer of a named pipe.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return Error{fmt::format("{}: {}", path, Reason(errno))};
   struct stat status {};

@@ -1,6 +1,6 @@
 // The bytes of a recording: a file that may still grow, or standard input kept in an unlinked temporary file.
 //
-// Failure:  Open says which path and why. A file that shrinks reads as ended there.
+// Failure:  Open returns path and reason. A file that shrinks is treated as ended there.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ namespace heaprec::tools {
 
 class FileSource final : public format::ByteSource {
  public:
-  // `path` "-" is standard input: read to its end first, because salvage reads a recording twice.
+  // `path` "-" is standard input, which is read to its end first, because salvage reads a recording twice.
   static Result<std::unique_ptr<FileSource>> Open(const std::string& path);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
@@ -28,13 +28,13 @@ class FileSource final : public format::ByteSource {
   Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override;
   const std::string& name() const override { return name_; }
 
-  // Bytes now; 0 if that cannot be found out.
+  // Current size in bytes; 0 if it is unknown.
   uint64_t size() const;
-  // Whether its name leads to another file by now. Never of standard input.
+  // Whether its name now refers to another file. False for standard input.
   bool IsReplaced() const;
-  // Whether `other` (a path) is this very file.
+  // Whether `other` (a path) is this file.
   bool IsSameFileAs(const std::string& other) const;
-  // None of standard input.
+  // nullopt for standard input.
   std::optional<uid_t> owner() const;
 
  private:
@@ -45,10 +45,10 @@ class FileSource final : public format::ByteSource {
   const std::string name_;
 };
 
-// One recording's part of a file that holds several.
+// The part of a file that contains one recording of several.
 class SliceSource final : public format::ByteSource {
  public:
-  // [begin, end) of `whole`, which outlives it.
+  // [begin, end) of `whole`, which must outlive this.
   SliceSource(format::ByteSource* whole, uint64_t begin, uint64_t end) : whole_(*whole), begin_(begin), end_(end) {}
 
   Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override {
@@ -64,12 +64,12 @@ class SliceSource final : public format::ByteSource {
   const uint64_t begin_, end_;
 };
 
-// Files that were joined into a temporary one: what a command line calls it, and what a person is shown.
+// Files that were joined into a temporary one: their names on the command line, and the name for display.
 //
 // Threads:  one writes, before others read.
 
 void AddJoinedFile(const std::string& path, std::vector<std::string> files);
-// The files that were joined, or the path itself.
+// Returns the joined files, or the path itself.
 std::vector<std::string> FilesOf(const std::string& path);
 // "app.hrec and 2 later parts", or the path itself.
 std::string ShownName(const std::string& path);

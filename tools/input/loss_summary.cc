@@ -19,7 +19,7 @@ std::string Hex(const format::RecordingId& id) {
   return hex;
 }
 
-// Bytes that were left out, or repaired.
+// Skipped or repaired ranges.
 List Ranges(const Recording& recording, bool repaired) {
   List ranges;
   for (const format::SkippedRange& range : recording.skipped()) {
@@ -73,7 +73,7 @@ bool LostItsRing(const Recording& recording) {
          !recording.running();
 }
 
-// A sample waits for the end of its interval, and a block for the drain to come round.
+// A sample waits for the end of its interval, and a block for the drain's next tick.
 std::string LostEnd(const Recording& recording) {
   if (recording.unwritten_ns() > 0)
     return fmt::format("the samples of its last {} are lost", Duration(recording.unwritten_ns()));
@@ -91,7 +91,7 @@ std::string KilledPoints(const Recording& recording, format::Stream stream) {
                      CountOf(points, "sample point"));
 }
 
-// Samples without a stack are in the recording.
+// Samples without a stack are in the recording, so they are not losses.
 std::vector<Loss> LossesOf(const format::StreamCounters& counters) {
   std::vector<Loss> losses;
   for (size_t i = 0; i < format::kLosses; ++i) {
@@ -215,7 +215,7 @@ ExitCode ReportDamage(const Recording& recording) {
                     recording.source().name(), recording.others() + 1));
   }
   for (const format::SkippedRange& range : recording.skipped()) {
-    if (range.at_end && recording.running()) continue;  // being written
+    if (range.at_end && recording.running()) continue;  // still being written
     PrintError(fmt::format("{}: offset {}: {} ({} {}{})", recording.source().name(), range.begin, range.why,
                            CountOf(range.end - range.begin, "byte"), range.repaired ? "repaired" : "skipped",
                            range.at_end ? " at the end" : ""));

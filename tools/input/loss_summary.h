@@ -1,4 +1,4 @@
-// What a command says at the end: the loss line, and what was damaged.
+// The last lines of a command: losses and damage.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace heaprec::tools {
 
-// Fewer lost samples, as a share of all, matter less than the sampling error of any share that a recording can tell.
+// A smaller share of lost samples matters less than the sampling error of any share.
 inline constexpr double kFewLost = 0.001;
 
-// What recordings hold and what they lost, added up.
+// Samples and losses, summed over recordings.
 struct LossTotals {
   size_t recordings = 0;
   uint64_t events = 0;  // samples read
-  // That estimates were made from, kept as samples or not; 0: from samples alone.
+  // Points from which estimates were computed, whether they are samples or not; 0: from samples alone.
   uint64_t points = 0;
   uint64_t calibrated_to = 0;  // points of the rows that samples were calibrated to
   uint64_t thinned = 0, lost = 0, salvaged = 0;
-  bool counts_losses = false;  // false: all are imports, which do not know them
+  bool counts_losses = false;  // false: all are imports, whose losses are unknown
 
-  // A recording that was read to its end.
+  // Adds a recording that was read to its end.
   void Add(const Recording& recording);
-  // "# 1,234 samples kept of 1,300 (rate limit; sums stay unbiased); 3 salvaged from the ring": `shown` of the samples.
-  // Of points: "# 1,300 points (1,234 kept as samples)"; calibrated: "# 1,234 samples, calibrated to 1,300 points".
+  // "# 1,234 samples kept of 1,300 (rate limit; sums stay unbiased); 3 salvaged from the ring", with `shown` samples.
+  // For points: "# 1,300 points (1,234 kept as samples)"; calibrated: "# 1,234 samples, calibrated to 1,300 points".
   std::string Line(uint64_t shown) const;
 };
-// Likewise of one recording, of the samples read so far.
+// The same for one recording, for the samples read so far.
 std::string LossLine(const Recording& recording, uint64_t shown);
 
 // The same as numbers: counters, losses by reason, salvage, skipped and repaired ranges.
@@ -47,19 +47,19 @@ struct Loss {
   uint64_t points;
   double weight;  // in the stream's unit
 };
-// By reason, zeros too.
+// By reason, including zeros.
 std::vector<Loss> LossesOf(const format::StreamCounters& counters);
 
 // The loss of a recording that was cut off and whose ring is gone: "up to two seconds of samples are lost".
 std::string LostEnd(const Recording& recording);
 
-// How many points of a stream a kill lost, as far as is known: "the kill lost 17 sample points"; empty: none.
+// How many points of a stream a kill has lost, if known: "the kill lost 17 sample points"; empty: none.
 std::string KilledPoints(const Recording& recording, format::Stream stream);
 
-// Whether the recorder limited its rate and counted its losses. Imported files do not say.
+// Whether the recorder limited its rate and counted its losses. Imported files do not have this.
 bool CountsLosses(const format::FileHeader& header);
 
-// Passes a recorder's counters through; for an import it returns unknown.
+// Returns a recorder's counters; for an import, unknown values.
 class RecorderCounts {
  public:
   explicit RecorderCounts(const format::FileHeader& header) : are_known_(CountsLosses(header)) {}
@@ -75,13 +75,13 @@ class RecorderCounts {
 
 // The recording's id as 32 hexadecimal digits.
 std::string IdText(const format::FileHeader& header);
-// "1 of 2: 0a1b..., pid 12, OpenJDK ..., 2026-11-20T16:40:00Z": which of the recordings of a file, from 0.
+// "1 of 2: 0a1b..., pid 12, OpenJDK ..., 2026-11-20T16:40:00Z" for recording `index` (from 0) in a file.
 std::string WhichText(const format::FileHeader& header, size_t index, size_t count);
 
 // The recording's header.
 render::Object HeaderValue(const format::FileHeader& header);
 
-// Says on stderr what could not be decoded, or was repaired.
+// Reports damage on stderr: bytes that could not be decoded, or were repaired.
 ExitCode ReportDamage(const Recording& recording);
 
 }  // namespace heaprec::tools

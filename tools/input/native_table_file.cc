@@ -42,7 +42,7 @@ Result<std::string> ReadAll(const std::string& path) {
   return bytes;
 }
 
-// Plain copies of what others may be writing: numbers of one moment or the next, never out of range.
+// Copies data that another process may be writing: values may be from different moments, but are in range.
 template <typename T>
 class Copy {
  public:
@@ -76,7 +76,7 @@ std::vector<LoadedModule> ModulesOf(const std::string& bytes, uint32_t count) {
   return modules;
 }
 
-// By number. Number 0 is what had no site.
+// By number. Number 0 is for calls without a site.
 std::map<uint32_t, NativeSums> SumsOf(const std::string& bytes, uint32_t chunks) {
   std::map<uint32_t, NativeSums> sums;
   const size_t whole = (bytes.size() - format::kNativeRowsAt) / format::kNativeChunkBytes;
@@ -94,7 +94,7 @@ std::map<uint32_t, NativeSums> SumsOf(const std::string& bytes, uint32_t chunks)
   return sums;
 }
 
-// Site 0 has none.
+// Site 0 has no call stack.
 NativePlace PlaceOf(const std::string& bytes, uint32_t number, uint64_t* key) {
   NativePlace place;
   if (number == 0 || number >= format::kMaxNativeSites) return place;
@@ -120,7 +120,7 @@ std::vector<NativePlace> PlacesOf(const std::string& bytes, uint32_t chunks) {
   return places;
 }
 
-// "b" would be demangled, too: as the type bool.
+// Without this check "b" would be demangled as the type bool.
 std::string NameOf(const std::string& symbol) {
   if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;
@@ -193,7 +193,8 @@ const TableSymbolizer::Function& TableSymbolizer::At(uint64_t pc, uint32_t repla
   }
   function.module = module->path.substr(module->path.rfind('/') + 1);
   const uint64_t address = pc - module->bias;
-  // A call at the very end of a function returns behind it. By now there may be another file under the module's name.
+  // A call at the very end of a function returns to the address after it. The module's path may now refer to another
+  // file.
   const ElfFunctions& functions = functions_.try_emplace(module, module->path, module->build_id, OpenElf).first->second;
   auto [symbol, offset] = functions.At(address - 1);
   function.is_known = !symbol.empty();

@@ -46,7 +46,7 @@ std::optional<format::ChunkSpan> ParallelReader::NextSpan() {
   return next.begin == planned_ && next.raw_bytes <= most ? std::optional(next) : std::nullopt;
 }
 
-// Nobody else adds or removes chunks.
+// Only this thread adds and removes chunks.
 void ParallelReader::Plan() {
   const size_t most = std::max(threads_wanted_ + 1, kFewChunks);
   while (!is_planned_ && chunks_.size() < most) {
@@ -127,7 +127,7 @@ bool ParallelReader::TakeRollUp(Chunk* chunk) const {
 void ParallelReader::Decode(Chunk* chunk) const {
   chunk->is_whole = TakeRollUp(chunk);
   if (chunk->is_whole) return;
-  chunk->bytes.emplace(&source_, 0, chunk->span.next);  // also what is behind the last block
+  chunk->bytes.emplace(&source_, 0, chunk->span.next);  // including what follows the last block
   chunk->reader = format::ReadFrom(&*chunk->bytes, header_, chunk->span.begin, leaves_out_);
   format::Reader& reader = *chunk->reader;
   if (joins_) reader.JoinRowIntervals();
@@ -138,7 +138,7 @@ void ParallelReader::Decode(Chunk* chunk) const {
     decoded.block = std::move(*block);
     decoded.position = reader.position();
   }
-  // Of a chunk that was given up: its rows are not in the file.
+  // For an abandoned chunk, whose rows are not in the file.
   while (auto block = reader.TakeOpen()) {
     Decoded& decoded = chunk->blocks.emplace_back();
     decoded.block = std::move(*block);

@@ -1,11 +1,11 @@
 // Decodes several chunks at once on a few threads. Returns the blocks of the wrapped reader in the same order, except
 // that the first block of a chunk may already have all of its names.
 //
-// Chunk headers say where chunks begin and end. The last chunk, and everything after a large or damaged one, is read
+// Chunk headers show where chunks begin and end. The last chunk, and everything after a large or damaged one, is read
 // ahead by one thread (read_ahead_reader.h); so is a recording with few chunks.
 //
 // Memory:   chunks for twice the number of threads, and four more.
-// Threads:  one calls it. Several read the source.
+// Threads:  one calls it. Several threads read the source.
 // Failure:  as format/reader/reader.h.
 #pragma once
 
@@ -26,7 +26,8 @@ namespace heaprec::tools {
 
 class ParallelReader final : public format::Reader {
  public:
-  // Larger chunks are not read at once: tens of thousands of samples, and what is made of each, take some megabytes.
+  // Larger chunks are not decoded in parallel: tens of thousands of samples, and the data derived from each, take some
+  // megabytes.
   static constexpr uint64_t kMaxRawBytes = 1 << 20, kMaxRawBytesLeftOut = 16 << 20;
   static constexpr size_t kMaxSamples = 1 << 17;
   static constexpr size_t kFewChunks = 4;
@@ -34,13 +35,13 @@ class ParallelReader final : public format::Reader {
 
   using Known = std::shared_ptr<const format::ChunkSpans>;
 
-  // `within`: at the beginning of `source`, which outlives this. `threads`: 0: as many as there are cores. `known`: its
-  // chunks, from RecordingsIn; null: they are looked for.
+  // `within`: at the beginning of `source`, which must outlive this. `threads`: 0: the number of cores. `known`: its
+  // chunks, from RecordingsIn; null: searches for them.
   ParallelReader(format::ByteSource* source, std::unique_ptr<format::Reader> within, size_t threads = 0,
                  Known known = nullptr);
   ~ParallelReader() override;
 
-  // Before the first block is taken: in chunks that are read at once. If it takes a chunk's roll-up, that is the
+  // Call before the first block, for chunks that are read in parallel. If it accepts a chunk's roll-up, that is the
   // chunk's only block.
   void LeaveOut(format::LeavesOut what) { leaves_out_ = std::move(what); }
 
@@ -55,9 +56,9 @@ class ParallelReader final : public format::Reader {
  private:
   struct Decoded {
     format::Block block;
-    uint64_t position = 0;  // behind it
+    uint64_t position = 0;  // after the block
   };
-  // A chunk on its way; one of its readers has its names.
+  // A chunk in progress; one of its readers has its names.
   struct Chunk {
     format::ChunkSpan span;
     std::optional<SliceSource> bytes;
@@ -69,7 +70,7 @@ class ParallelReader final : public format::Reader {
   void Start();
   void Plan();
   std::optional<format::ChunkSpan> NextSpan();
-  // Makes the next chunk the current one, or leaves what follows to rest_.
+  // Makes the next chunk the current one, or leaves the rest to rest_.
   void Enter();
   void ReadRest(std::unique_ptr<format::Reader> reader);
   void Stop();
@@ -83,23 +84,23 @@ class ParallelReader final : public format::Reader {
   format::LeavesOut leaves_out_;
   bool joins_ = false;
 
-  // The taker's side.
+  // Used by the caller's thread.
   std::unique_ptr<format::Reader> within_;  // until the first block is taken
-  std::unique_ptr<ReadAheadReader> rest_;   // once there are no more chunks to be read at once
+  std::unique_ptr<ReadAheadReader> rest_;   // after the last chunk that is read in parallel
   std::unique_ptr<Chunk> at_hand_;
   uint64_t position_;
   const Known known_;
-  size_t taken_ = 0;  // of known_
-  uint64_t planned_;  // where the next chunk to be planned begins
+  size_t taken_ = 0;  // number of chunks taken from known_
+  uint64_t planned_;  // beginning of the next chunk to plan
   bool is_planned_ = false;
   const std::vector<format::SkippedRange> no_ranges_;
 
   // Shared by all threads.
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<Chunk>> chunks_;  // in order; the first `begun_` are being decoded, or done
+  std::deque<std::unique_ptr<Chunk>> chunks_;  // in order; the first `begun_` are being decoded, or finished
   size_t begun_ = 0;
-  std::vector<std::unique_ptr<Chunk>> used_;  // to be freed by a thread that has time
+  std::vector<std::unique_ptr<Chunk>> used_;  // freed later by an idle thread
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };

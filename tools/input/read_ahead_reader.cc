@@ -5,7 +5,7 @@
 namespace heaprec::tools {
 namespace {
 
-// The entries of `all` from `*sent` on.
+// Returns the entries of `all` from `*sent` on.
 template <typename Entry>
 std::vector<Entry> NewOf(const std::vector<Entry>& all, size_t* sent) {
   std::vector<Entry> added(all.begin() + static_cast<std::ptrdiff_t>(*sent), all.end());
@@ -46,7 +46,7 @@ std::optional<format::Block> ReadAheadReader::Next() {
     is_direct_ = true;
   }
   if (blocks_before_ > 0) --blocks_before_;
-  // What was the end may be followed by more now.
+  // There may now be data after the previous end.
   return GiveOut(Read(within_->Next()));
 }
 
@@ -71,7 +71,7 @@ std::optional<ReadAheadReader::Step> ReadAheadReader::Read(std::optional<format:
   return step;
 }
 
-// Dictionaries grow until others start.
+// Dictionaries grow until new ones begin.
 void ReadAheadReader::NoteNames(Step* step) {
   const format::Dictionaries& all = *step->block.dictionaries;
   if (step->block.starts_names) sent_ = {};

@@ -1,7 +1,7 @@
-// Decodes on a thread of its own, a few blocks ahead of the caller. Returns the blocks of the wrapped reader in the
-// same order.
+// Decodes on a separate thread, a few blocks ahead of the caller. Returns the blocks of the wrapped reader in the same
+// order.
 //
-// The thread starts after some blocks, so that small recordings do not need it, and ends at the present end of the
+// The thread starts after some blocks, so that small recordings do not need it, and ends at the current end of the
 // file. Before and after that, blocks are read when they are requested, so later ones are not missed.
 //
 // Memory:   waiting blocks: kMaxWaiting samples or kMaxBlocks blocks; the names of the current chunk twice.
@@ -27,7 +27,7 @@ class ReadAheadReader final : public format::Reader {
   static constexpr size_t kBlocksBefore = 16;
   static constexpr size_t kMaxWaiting = 1 << 15, kMaxBlocks = 256;
 
-  // `blocks_before`: how many are read without the thread.
+  // `blocks_before`: number of blocks to read before the thread starts.
   explicit ReadAheadReader(std::unique_ptr<format::Reader> within, size_t blocks_before = kBlocksBefore);
   ~ReadAheadReader() override;
 
@@ -40,11 +40,11 @@ class ReadAheadReader final : public format::Reader {
   uint64_t position() const override { return position_; }
 
  private:
-  // A block, and what has changed with it.
+  // A block, and the changes that come with it.
   struct Step {
     format::Block block;
 
-    format::Dictionaries names;  // that it adds
+    format::Dictionaries names;  // entries that it adds
     std::vector<format::SkippedRange> skipped;
     uint64_t position = 0;
   };
@@ -55,14 +55,14 @@ class ReadAheadReader final : public format::Reader {
   std::optional<Step> TakeStep();
   format::Block Apply(Step step);
 
-  // The reader's side.
+  // Used by the reading thread.
   const std::unique_ptr<format::Reader> within_;
   size_t ranges_sent_ = 0;
   struct Counts {
     size_t classes = 0, methods = 0, frames = 0, stacks = 0, threads = 0;
-  } sent_;  // of the chunk's names
+  } sent_;  // numbers of the chunk's names that were sent
 
-  // The taker's side.
+  // Used by the caller's thread.
   const format::FileHeader header_;
   size_t blocks_before_;
   bool is_direct_ = true;  // there is no thread, or it has ended

@@ -22,7 +22,7 @@
 namespace heaprec::tools {
 namespace {
 
-// A drain that writes once a second is overtaken on the first or second attempt.
+// A drain that writes once a second is overtaken in the first or second attempt.
 constexpr int kMaxSalvageAttempts = 10;
 
 bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
@@ -32,7 +32,7 @@ bool HasPassed(const RingCopy& ring, const std::vector<uint64_t>& positions) {
   return false;
 }
 
-// Those of an open row interval that ends with this block.
+// Returns the rows of an open row interval that ends with this block.
 std::optional<format::RingRows> RowsOf(const RingCopy& ring, const format::Block& block) {
   if (ring.view().rows() == nullptr) return std::nullopt;
   const format::Dictionaries& names = *block.dictionaries;
@@ -55,7 +55,7 @@ uint64_t NowNs(const format::FileHeader& header) {
 
 uint64_t Excess(uint64_t all, uint64_t known) { return all - std::min(all, known); }
 
-// Samples that were committed and, by these counters, neither written nor lost.
+// Samples that were committed and are neither written nor lost according to these counters.
 uint64_t Unsettled(const format::StreamCounters& counters) {
   return Excess(counters.committed, counters.SettledSamples());
 }
@@ -176,7 +176,7 @@ std::optional<format::Block> Recording::NextInFile() {
   }
 }
 
-// A recorder whose file could not be written in the end began another chunk for its counts; the ring has the rows.
+// If a recorder's file could not be written at the end, it began another chunk for its counters; the ring has the rows.
 void Recording::FindRows(format::Block* block) const {
   if (!block->row_interval || block->row_interval->is_last) return;
   if (const auto ring = CopyRing(); ring.ok()) AddRows(*ring, block);
@@ -237,8 +237,8 @@ void Recording::NoteIntervals(const format::Block& block, format::Stream stream)
   }
 }
 
-// Adds up the rows. Rows of damaged blocks are missing too, but that is a loss of another kind: after one the sums
-// continue from the counters.
+// Sums the rows. Rows of damaged blocks are also missing, but that is another kind of loss: after it the sums continue
+// from the counters.
 void Recording::NoteCounted(const format::Block& block) {
   for (const format::Interval& interval : block.intervals) {
     end_.streams[interval.stream].candidates += interval.candidates;
@@ -312,8 +312,8 @@ Result<RingCopy> Recording::CopyRing() const {
   return copy;
 }
 
-// The drain writes a block before it moves the tails: whatever a tail has passed is in the file by now. The rows of an
-// open interval are in the ring before the block is in the file, and until the next one is.
+// The drain writes a block before it moves the tails, so everything before a tail is in the file. The rows of an open
+// interval are in the ring before the block is in the file, and until the next block is.
 bool Recording::IsBehind(const RingCopy& ring) const {
   const format::Block* const open = reader_->open();
   if (HasPassed(ring, open != nullptr ? open->lane_positions : end_.lane_positions)) return true;
@@ -347,7 +347,7 @@ std::optional<format::Block> Recording::ProvisionalBlock() const {
 }
 
 // Returns how many points of a killed recorder are in no interval of the file: samples that only the ring had, which
-// are taken out of `committed`, and points under way.
+// are removed from `committed`, and points in progress.
 uint64_t Recording::MoveOpenSamplesToLost(format::Stream stream, format::StreamCounters* since_start) const {
   const format::StreamCounters& counters = counters_[stream];
   const uint64_t samples = Unsettled(counters);
@@ -372,10 +372,10 @@ void Recording::AddUnwrittenLosses() {
     const uint64_t length = header().CapOf(stream).interval_ns;
     return length > 0 && end_.end_ns >= (end_.streams[stream].next_interval + 1) * length;
   };
-  // Without a ring no samples wait there for their rows; a copy has no rows of salvaged intervals without samples.
+  // Without a ring no samples wait for their rows; a copy has no rows of salvaged intervals without samples.
   const bool could_write =
       !provisional && (header().ring_path.empty() || std::ranges::none_of(format::kAllStreams, misses_rows));
-  if (could_write && running()) return;  // its ring cannot be seen from here, and more may come
+  if (could_write && running()) return;  // the ring is not visible from here, and more data may come
   block.counters = since_start_;
   for (const format::Stream stream : format::kAllStreams) {
     const uint64_t length = header().CapOf(stream).interval_ns;

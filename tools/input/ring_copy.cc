@@ -21,7 +21,7 @@ namespace {
 
 using format::RingHeader;
 
-// A ring is at most 34 MiB with a census; what claims to be far more is none.
+// A ring has at most 34 MiB with a census; a much larger file is not a ring.
 constexpr size_t kMaxRingBytes = size_t{64} << 20;
 
 bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
@@ -36,7 +36,7 @@ bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
   return true;
 }
 
-// The lane's header as it is now in the file; an all-zero one if the file has gone.
+// Reads the lane's header again; all zeros if the file is gone.
 std::pair<uint64_t, uint64_t> HeadAndTail(int descriptor, size_t offset) {
   uint64_t words[2] = {0, 0};
   static_assert(offsetof(format::LaneHeader, head) == 0 && offsetof(format::LaneHeader, tail) == 8);
@@ -44,7 +44,7 @@ std::pair<uint64_t, uint64_t> HeadAndTail(int descriptor, size_t offset) {
   return {words[0], words[1]};
 }
 
-// As RingView::Of has checked it. Of modules that change meanwhile none are taken.
+// As checked by RingView::Of. Takes no modules if they change meanwhile.
 bool ReadModules(int descriptor, size_t offset, std::byte* into) {
   if (!ReadExactly(descriptor, into, sizeof(format::RingModules), offset)) return false;
   static_assert(offsetof(format::RingModules, sequence) == 0);
@@ -55,7 +55,7 @@ bool ReadModules(int descriptor, size_t offset, std::byte* into) {
   return true;
 }
 
-// Likewise. Of pages that change meanwhile none are taken.
+// The same for pages: takes none that change meanwhile.
 bool ReadRows(int descriptor, size_t offset, std::byte* into) {
   if (!ReadExactly(descriptor, into, sizeof(format::RingRowPages), offset)) return false;
   static_assert(offsetof(format::RingRowPage, block) == 0);
@@ -75,10 +75,10 @@ using format::RingFrame;
 using format::StackKey;
 
 constexpr StackKey kNoStackKey{0, 0};
-// Deeper than any stack the agent records: a longer path in a damaged tree is a loop.
+// Deeper than any recorded stack: a longer path in a damaged tree is a loop.
 constexpr size_t kMaxDepth = 1 << 16;
 
-// The frames from node `leaf` to the root, with methods as keys; nullopt if the tree is broken.
+// Returns the frames from node `leaf` to the root, with methods as keys; nullopt if the tree is damaged.
 std::optional<bool> WalkPath(const Dictionaries& dictionaries, const std::vector<uint64_t>& method_keys, Index leaf,
                              std::vector<RingFrame>* path) {
   path->clear();
@@ -95,7 +95,7 @@ std::optional<bool> WalkPath(const Dictionaries& dictionaries, const std::vector
   return truncated;
 }
 
-// The index of `key` in `entries`, where `known` remembers what was put there from `defined`.
+// Returns the index of `key` in `entries`; `known` caches indices of entries from `defined`.
 template <typename Key, typename Defined, typename Known, typename Entry>
 Index Intern(const Key& key, const Defined& defined, Known& known, std::vector<Entry>& entries) {
   const auto [at, is_new] = known.try_emplace(key, kNone);
@@ -144,7 +144,7 @@ Result<OpenedRing> OpenedRing::OpenOf(uid_t owner, const std::string& path, cons
   return Check(OpenRegularOf(owner, path), path, recording);
 }
 
-// As far as one can without the rest.
+// Checks the header alone.
 Result<OpenedRing> OpenedRing::Check(Descriptor file, const std::string& path, const format::RecordingId& recording) {
   if (!file.is_open()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
@@ -183,7 +183,7 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     copy.tails_.push_back(HeadAndTail(file, header->header_bytes + lane * stride).second);
   }
-  // What the drain clears meanwhile is in the file: beside a running recorder this copy has less.
+  // What the drain clears meanwhile is in the file, so beside a running recorder this copy may have less.
   if (header->census_at != 0 &&
       !ReadExactly(file, bytes + header->census_at, sizeof(format::RingCensusPages), header->census_at)) {
     return Error{path + ": truncated while it was being read"};
@@ -271,7 +271,7 @@ void RingDefinitions::TakeFrom(const format::Block& block) {
   }
 }
 
-// Any node may be the leaf of a stack: that is why every node's key is computed.
+// Any node may be the leaf of a stack, so every node's key is computed.
 void RingDefinitions::TakeStack(const Dictionaries& dictionaries, Index node) {
   const std::optional<bool> truncated = WalkPath(dictionaries, method_keys_, node, &path_);
   if (!truncated) return;
@@ -335,7 +335,7 @@ NativePointNames::NativePointNames(std::span<const format::RingModule> modules)
     : modules_(ModulesOf(modules)), symbols_(modules_) {}
 
 format::CodeLocation NativePointNames::At(uint64_t return_address) {
-  // No native memory was recorded, or the process died while it wrote the list: addresses are all there is.
+  // No native memory was recorded, or the process died while it wrote the list: only addresses are known.
   if (modules_.empty()) return {"?", fmt::format("{:#x}", return_address - 1), "", 0};
   const LoadedModule* const module = symbols_.ModuleOf(return_address - 1, 0);
   if (module == nullptr) return {};
@@ -380,7 +380,7 @@ format::SampleRecord NativePointNames::SampleOf(const NativePoint& point, RingDe
   return sample;
 }
 
-// As the drain names them: up to the first that is in no library.
+// As the drain names them: up to the first frame outside all libraries.
 void NativePointNames::NameStacksOf(RingDefinitions* definitions) {
   for (auto& [key, stack] : definitions->stacks) {
     if (!format::AreAddresses(stack.leaf_first)) continue;

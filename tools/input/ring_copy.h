@@ -1,4 +1,4 @@
-// A copy of the ring of a recording, and what its records mean.
+// A copy of the ring of a recording, and the contents of its records.
 #pragma once
 
 #include <sys/types.h>
@@ -28,32 +28,33 @@
 
 namespace heaprec::tools {
 
-// A private copy of a recording's shared ring, taken beside a process that may still be writing it.
+// A private copy of a recording's shared ring, whose process may still be writing it.
 //
 // The file is read with pread, never mapped and never changed: a ring that vanishes or shrinks is an error, not a
-// SIGBUS. Order of reading: each lane's head before its bytes, all tails once more at the end. What lies between tail()
-// and head() was therefore published when it was copied and not yet given up by the drain, so it is whole.
+// SIGBUS. Reads each lane's head before its bytes, and all tails again at the end. So the records between tail() and
+// head() were published when they were copied and not yet released by the drain: they are complete.
 //
-// Failure:  Open: no such file, or another recording's ring. Of: a ring that cannot be true.
+// Failure:  Open: no such file, or another recording's ring. Of: an invalid ring.
 
-// What a look at the header alone tells.
+// The information in the header.
 struct RingStatus {
   format::RingState state = format::RingState::kStarting;
   uint64_t heartbeat_ns = 0;  // CLOCK_MONOTONIC
 };
 
-// The file of a recording's ring: what is learned of it is of this file, whatever its name leads to by then.
+// The opened file of a recording's ring. All information is from this file, even if its name refers to another one
+// later.
 class OpenedRing {
  public:
-  // `path`: below `root`, as OpenBelow has it.
+  // `path`: below `root`, as in OpenBelow.
   static Result<OpenedRing> Open(const std::string& path, const format::RecordingId& recording,
                                  const std::string& root = "");
-  // A regular file of `owner`, and no symbolic link: it was found by its name alone.
+  // Opens only a regular file of `owner`, not a symbolic link, because it was found by its name alone.
   static Result<OpenedRing> OpenOf(uid_t owner, const std::string& path, const format::RecordingId& recording);
 
   const std::string& path() const { return path_; }
   const Descriptor& file() const { return file_; }
-  // As of Open.
+  // Read by Open.
   const RingStatus& status() const { return status_; }
 
  private:
@@ -75,21 +76,21 @@ class RingCopy {
   uint64_t tail(uint32_t lane) const { return tails_[lane]; }
   format::StreamCounters counters(format::Stream stream) const;
   format::CensusCounters census() const { return format::CountersOf(view_->header().census); }
-  // Since when the recording's file could not be written, CLOCK_MONOTONIC, and the errno; 0: it can.
+  // Time (CLOCK_MONOTONIC) since which the recording's file cannot be written, and the errno; 0: it can.
   uint64_t unwritten_since_ns() const { return view_->header().unwritten_since_ns; }
   int write_errno() const { return unwritten_since_ns() != 0 ? static_cast<int>(view_->header().write_errno) : 0; }
 
  private:
   explicit RingCopy(size_t bytes) : words_((bytes + 7) / 8) {}
-  std::vector<uint64_t> words_;  // 8-byte aligned, as the records are
+  std::vector<uint64_t> words_;  // 8-byte aligned, like the records
   std::unique_ptr<format::RingView> view_;
   std::vector<uint64_t> heads_, tails_;
 };
 
-// Definitions by content key: what the ring's samples refer to, gathered from the ring itself and from the file.
+// Definitions by content key, for the ring's samples: from the ring itself and from the file.
 //
-// Gather first what the ring defines and what its samples want; then show every block of the file: only what is wanted
-// and not yet defined is kept, so memory is bounded by the ring.
+// First add the ring's definitions and the keys that its samples require; then pass every block of the file. Only
+// required and missing definitions are stored, so memory is bounded by the ring.
 //
 // Keys: format/ring/ring_reader.h; the same content has the same key wherever it is defined.
 struct StackKeyHash {
@@ -108,7 +109,7 @@ class RingDefinitions {
   std::unordered_map<uint64_t, format::Thread> threads;
   std::unordered_map<format::StackKey, KeyedStack, StackKeyHash> stacks;
 
-  // Marks as missing what is not defined yet; 0: none.
+  // Marks keys without a definition as missing; 0: none.
   void Require(uint64_t class_key, uint64_t thread_key, const format::StackKey& stack_key);
   // The same for the methods of all defined stacks.
   void RequireMethodsOfStacks();
@@ -122,25 +123,25 @@ class RingDefinitions {
 
   std::unordered_set<uint64_t> missing_classes_, missing_methods_, missing_threads_;
   std::unordered_set<format::StackKey, StackKeyHash> missing_stacks_;
-  // How much of the current chunk's dictionaries has been seen.
+  // How much of the current chunk's dictionaries has been processed.
   uint32_t chunk_ = 0;
   size_t classes_seen_ = 0, methods_seen_ = 0, threads_seen_ = 0, stacks_seen_ = 0;
   std::vector<uint64_t> method_keys_;  // by index in the current chunk
   std::vector<format::RingFrame> path_;
 };
 
-// Turns content keys into the indices of one set of dictionaries, defining each entry once.
+// Converts content keys to indices of one set of dictionaries; defines each entry once.
 class KeyedDictionaries {
  public:
   // Both must outlive this.
   KeyedDictionaries(const RingDefinitions* definitions, format::Dictionaries* into)
       : definitions_(*definitions), into_(*into) {}
 
-  // kNone if the key is defined nowhere.
+  // Returns kNone if the key is not defined.
   format::Index Class(uint64_t key);
   format::Index Thread(uint64_t key);
   format::Index Stack(format::StackKey key);
-  // The path (format::PathOf) of that stack.
+  // Returns the path (format::PathOf) of that stack.
   format::Index Path(format::StackKey key);
 
  private:
@@ -155,32 +156,32 @@ class KeyedDictionaries {
   std::unordered_map<uint64_t, format::Index> classes_, threads_, methods_;
   std::unordered_map<format::StackKey, format::Index, StackKeyHash> stacks_, paths_;
   const format::AllocationPrimitives primitives_ = format::AllocationPrimitives::Default();
-  std::unordered_map<uint64_t, bool> is_primitive_;  // by key of the method
+  std::unordered_map<uint64_t, bool> is_primitive_;  // by method key
   std::map<std::tuple<format::Index, int32_t, int32_t, format::FrameType>, format::Index> frames_;
   std::map<std::tuple<format::Index, format::Index, bool>, format::Index> nodes_;
 };
 
-// What a killed process left in its lanes with addresses of native code: sample points of native memory, made into the
-// samples that its drain would have committed, and stacks of objects that native code allocated. Names come from the
-// files of its libraries, found by build id.
+// Names addresses of native code in the lanes of a killed process. Converts its sample points of native memory to the
+// samples that its drain would have committed, and names stacks of objects that native code allocated. Names come from
+// the files of its libraries, found by build id.
 //
-// Failure:  a function without a name is its address in the library; one in no known library, its address. Files that
-//           are others by now have no names.
+// Failure:  a function without a symbol is named by its address in the library; outside of known libraries, by its
+//           address. Files that have been replaced have no names.
 // Format:   docs/format/ring.md#native-points
 struct NativePoint {
   format::NativePointRecord record;
   std::vector<uint64_t> pcs;            // return addresses, innermost first
-  std::vector<format::RingFrame> java;  // that called them
+  std::vector<format::RingFrame> java;  // Java frames that called them
 };
 
 class NativePointNames {
  public:
-  // The content of `modules` may be anything.
+  // Accepts invalid contents of `modules`.
   explicit NativePointNames(std::span<const format::RingModule> modules);
   NativePointNames(const NativePointNames&) = delete;
   NativePointNames& operator=(const NativePointNames&) = delete;
 
-  // What the sample refers to goes into `definitions`.
+  // Adds the sample's definitions to `definitions`.
   format::SampleRecord SampleOf(const NativePoint& point, RingDefinitions* definitions);
   // Names the stacks of addresses (format::AreAddresses) among the definitions.
   void NameStacksOf(RingDefinitions* definitions);

@@ -32,7 +32,7 @@ class Gatherer final : public format::RecordVisitor {
  public:
   RingDefinitions definitions;
   std::vector<SampleRecord> samples;
-  std::vector<format::PointRecord> points;  // light ones
+  std::vector<format::PointRecord> points;  // light points
   std::vector<format::PointRecord> outside;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
@@ -40,7 +40,7 @@ class Gatherer final : public format::RecordVisitor {
   std::vector<NativePoint> native_points;
   std::vector<format::KeyedCensusRow> census;
   uint64_t invalid = 0;
-  uint32_t threads = 0;  // that the ring defines
+  uint32_t threads = 0;  // number of threads defined in the ring
 
   void OnClass(uint64_t key, std::string_view name) override { definitions.classes.emplace(key, name); }
   void OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
@@ -77,7 +77,7 @@ class Gatherer final : public format::RecordVisitor {
 void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, SalvageReport* report) {
   for (uint32_t lane = 0; lane < ring.view().lane_count(); ++lane) {
     const uint64_t in_file = lane < end.lane_positions.size() ? end.lane_positions[lane] : 0;
-    // Past the tail even if the file has less: those bytes may be overwritten already.
+    // Begins at the tail even if the file has less: earlier bytes may be overwritten already.
     const uint64_t from = std::max(in_file, ring.tail(lane));
     if (from >= ring.head(lane)) continue;
     const auto reached = format::WalkLane(ring.view(), lane, from, ring.head(lane), *into);
@@ -92,7 +92,7 @@ void GatherRing(const RingCopy& ring, const FileEnd& end, Gatherer* into, Salvag
   }
 }
 
-// The process may have died between a sample's commit and the mark that its point is taken.
+// The process may have died between the commit of a sample and the mark on its point.
 void AddNativePoints(NativePointNames& names, Gatherer* gathered) {
   if (gathered->native_points.empty()) return;
   std::unordered_set<uint64_t> ids;
@@ -128,14 +128,14 @@ throttle::ReducerConfig BoundsOf(const FileHeader& header, Stream stream) {
           .duration_ns = header.duration_ns};
 }
 
-// What the ring holds of an interval.
+// The ring's data of one interval.
 struct Held {
   std::vector<const SampleRecord*> samples;
-  std::vector<const format::PointRecord*> points;  // light ones
+  std::vector<const format::PointRecord*> points;  // light points
   std::vector<const format::PointRecord*> outside;
 };
 
-// Makes blocks of what was gathered of a stream, under indices of one set of dictionaries.
+// Makes blocks from a stream's data, with indices of one set of dictionaries.
 class BlockMaker {
  public:
   BlockMaker(const FileHeader& header, Stream stream, const FileEnd& end, KeyedDictionaries* dictionaries,
@@ -150,7 +150,7 @@ class BlockMaker {
     for (const uint64_t time_ns : before.latest_times) reducer_.NoteSample(before.next_interval - 1, time_ns);
   }
 
-  // One interval's samples, reduced.
+  // Makes a block with one interval's samples, reduced.
   format::Block Make(uint64_t interval, const Held& held) {
     std::vector<throttle::BufferedPoint> points;
     format::RowTable rows;
@@ -188,7 +188,7 @@ class BlockMaker {
                      [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
     const size_t count = held.samples.size() + held.points.size();
     block.intervals.push_back({interval, 0, 0, count, block.samples.size(), reduction.tau, stream_});
-    // After the interval's begin, even if no sample was kept: blocks are in the order of their intervals.
+    // After the interval's beginning, even without samples: blocks are in the order of their intervals.
     block.end_ns = block.samples.empty() ? interval * IntervalNs(header_, stream_) + 1 : block.samples.back().time_ns;
     report_.held += count;
     report_.events += block.samples.size();
@@ -211,9 +211,10 @@ class BlockMaker {
   throttle::IntervalReducer reducer_;
 };
 
-// A running recorder commits samples after its counters were read and before its lanes were: all in `blocks` are
-// committed. Samples that waited for an interval longer than another stream's may have left the ring (LaneConsumer):
-// a kill took them. Each gets the mean weight of those in the ring; without any, all together get what no interval has.
+// A running recorder commits samples after its counters were read and before its lanes were: all samples in `blocks`
+// are committed. Samples that waited for an interval longer than another stream's may have left the ring
+// (LaneConsumer), and a kill lost them. Each gets the mean weight of those in the ring; if there are none, all together
+// get the weight of no interval.
 void SettleSamples(const std::vector<format::Block>& blocks, const FileHeader& header, const FileEnd& end,
                    Stream stream, bool is_running, format::StreamCounters* counters) {
   uint64_t in_ring = 0;
@@ -241,8 +242,8 @@ void SettleSamples(const std::vector<format::Block>& blocks, const FileHeader& h
   counters->committed = found;
 }
 
-// Points under way: their threads had counted them, and not yet committed or given up their samples. A kill loses them;
-// their weight is unknown. `most`: maximum at a time. If there are more, the counters are wrong, which `verify`
+// Points in progress: their threads had counted them, and not yet committed or discarded their samples. A kill loses
+// them; their weight is unknown. `most`: maximum at a time. If there are more, the counters are wrong, which `verify`
 // reports.
 void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t most,
                   format::StreamCounters* counters) {
@@ -254,7 +255,7 @@ void SettlePoints(const format::StreamCounters& file, bool is_running, uint64_t 
   }
 }
 
-// What mmap's hooks had noted, and the drain had not yet looked at.
+// Calls that mmap's hooks had noted, and the drain had not processed yet.
 void AddLostMappings(const format::RingMappingCalls& calls, format::StreamCounters* counters) {
   constexpr auto kKilled = static_cast<size_t>(format::LossReason::kKilled);
   const uint64_t noted = calls.noted, taken = calls.taken, noted_bytes = calls.noted_bytes, bytes = calls.taken_bytes;
@@ -267,9 +268,9 @@ void AddLostMappings(const format::RingMappingCalls& calls, format::StreamCounte
   counters->lost_weight[kKilled] += static_cast<double>(lost_bytes);
 }
 
-// The drain's counters after these blocks: the ring's own, but written is what the file and this salvage hold. The
-// second stage of blocks that could not be written is in the ring's alone; that of a last block that was, maybe in the
-// file's.
+// The drain's counters after these blocks: the ring's own, except `written`, which counts the file and this salvage.
+// Only the ring has the second-stage count of blocks that could not be written; for a last block that was, the file may
+// have it.
 void CarryCounters(const RingCopy& ring, const FileHeader& header, const FileEnd& end, bool is_running,
                    uint64_t most_under_way, Salvaged* salvaged) {
   const format::PerStream<format::StreamCounters>& file = end.counters;
@@ -320,8 +321,8 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
   if (gathered->definitions.is_incomplete()) GatherFile(file, &gathered->definitions);
 }
 
-// Deaths of samples that are tracked: some are in the file already, and most are of samples that were not kept.
-// `tracked`: those of the file and of the other blocks.
+// Deaths of tracked samples: some are in the file already, and most are of samples that were not kept. `tracked`:
+// samples of the file and of the other blocks.
 std::vector<format::LifecycleEvent> LifecycleEventsOf(const Gatherer& gathered, const FileHeader& header,
                                                       TrackedIds tracked,
                                                       std::vector<format::LifecycleEvent> lifecycle_events) {
@@ -364,7 +365,7 @@ void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format
   }
 }
 
-// A block of their own behind the others; without lanes that moved and without intervals.
+// Adds a separate block after the others, without moved lanes and without intervals.
 void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries,
              Salvaged* salvaged) {
   format::Block block;
@@ -405,15 +406,15 @@ void CountUnrecordedAsLost(format::CensusMode mode, bool was_cut_off, uint64_t r
   counters->lost_bytes += due - known;
 }
 
-// A thread counts its first point before it has a lane or a name in the ring, so threads that were just starting are
-// unknown: this allows for kMostNewThreads of them.
+// A thread counts its first point before it has a lane or a name in the ring, so starting threads are unknown: this
+// allows for kMostNewThreads of them.
 uint64_t MaxPointsUnderWay(size_t lanes, size_t threads) {
   constexpr uint64_t kMostNewThreads = 256;
   return std::max<uint64_t>(kMostNewThreads, lanes) + threads;
 }
 
-// A number may be late by what was under way in another lane, and never comes if it was lost: the ring holds no more
-// than so many.
+// An id may be late by the states in progress in other lanes, and never comes if its state was lost: the ring has space
+// for at most this many.
 void StateIds::Add(uint64_t id) {
   constexpr uint64_t kMaxMissing = 4096;
   if (next_ == 0) next_ = id;

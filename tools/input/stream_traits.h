@@ -1,5 +1,5 @@
-// What reports and exports need to know about each stream: one row per stream. A new stream needs a row here, a source
-// in recorder/sources and its report; everything that all streams have in common reads the row.
+// Properties of each stream for reports and exports: one row per stream. A new stream needs a row here, a source in
+// recorder/sources and its report; all common code reads the row.
 //
 // Streams:  docs/streams.md
 #pragma once
@@ -12,12 +12,12 @@
 
 namespace heaprec::tools {
 
-// The words for samples that are tracked until they are gone.
+// The words for tracked samples of a stream.
 struct LifecycleTerms {
   const char* things;            // "objects"
-  const char* ended = "";        // "died"; empty: the stream is not tracked
+  const char* ended = "";        // "died"; empty: samples of the stream are not tracked
   const char* option = "";       // the agent option that tracks them
-  bool is_collected = true;      // collections find out what died; else each end is known at once
+  bool is_collected = true;      // collections find dead ones; otherwise each end is known at once
   const char* not_tracked = "";  // follows the name of a recording that does not track them
 
   constexpr bool is_tracked() const { return ended[0] != 0; }
@@ -28,12 +28,12 @@ inline constexpr char kNoCollections[] = "the recording does not say when the JV
 struct StreamTraits {
   format::Stream stream;
   const char* name;          // in SQL and on the report page
-  const char* json_path;     // of its members in JSON documents; those of the heap are the document's own
-  const char* prefix;        // of sentences about it
+  const char* json_path;     // of its members in JSON documents; those of the heap are at the top level
+  const char* prefix;        // of messages about it
   const char* event;         // the type of its samples in `print`
   const char* verb;          // what happened to the bytes or events: "allocated"
   const char* not_recorded;  // follows the name of a recording without it
-  bool counts_calls;         // its candidates are calls of one of the program's functions: malloc, mmap
+  bool counts_calls;         // its candidates are calls of a function of the program: malloc, mmap
   bool is_in_jfr;            // JFR has an event for it
   LifecycleTerms lifecycle;
 };
@@ -98,7 +98,7 @@ static_assert([] {
   return true;
 }());
 
-// The kinds of samples, and of what else stands on the time axis, as options, text and exports spell them.
+// How kinds of samples and of states are spelled in options, text and exports.
 inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
                       kCensusKind[] = "census", kRowKind[] = "row";
 
@@ -129,7 +129,7 @@ inline const char* KindName(format::Kind kind) {
     case format::Kind::kMapping:
       return "mmap";
   }
-  return "[unknown]";  // of a row: points of any kind
+  return "[unknown]";  // for a row: points of any kind
 }
 
 }  // namespace heaprec::tools

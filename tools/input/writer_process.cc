@@ -13,12 +13,12 @@
 namespace heaprec::tools {
 namespace {
 
-// Many ticks of the drain (20 to 100 ms), with room for a stalled machine.
+// Many ticks of the drain (20 to 100 ms), to allow for a stalled machine.
 constexpr uint64_t kHeartbeatNs = 5'000'000'000;
 // The start time of a process is known to a clock tick (10 ms).
 constexpr double kStartSlackSeconds = 1;
 
-// The start of a small file; empty if it cannot be read.
+// Reads the start of a small file; empty if it cannot be read.
 std::string Head(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return {};
@@ -45,8 +45,8 @@ bool SameContainer(const format::FileHeader& header) {
          Head("/proc/self/mountinfo").find(header.container_id) != std::string::npos;
 }
 
-// The n-th field of /proc/PID/stat, counted from the state (field 3 of proc(5)) as 0: the name before it may hold
-// spaces.
+// Returns the n-th field of /proc/PID/stat, counted from the state (field 3 of proc(5)) as 0: the name before it may
+// contain spaces.
 std::string_view StatField(std::string_view stat, int n) {
   const size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return {};
@@ -86,7 +86,7 @@ std::optional<double> WallClockMoved(const format::FileHeader& header) {
     return std::nullopt;
   }
   const double apart_now = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_MONOTONIC);
-  // Each is more than 1e18 ns: their difference is taken before it becomes a double.
+  // Each exceeds 1e18 ns, so they are subtracted before the conversion to double.
   const auto apart_then = static_cast<double>(static_cast<int64_t>(header.start_epoch_ns - header.start_monotonic_ns));
   return apart_now - apart_then * 1e-9;
 }

@@ -85,7 +85,7 @@ std::string Option::Help() const {
   return fmt::format("{} [{}]", text, fmt::join(choices, ", "));
 }
 
-// Before the word is stored.
+// Runs before the word is stored.
 Option& Option::Check(WordRule rule) {
   rules.insert(rules.end() - 1, std::move(rule));
   return *this;

@@ -6,8 +6,8 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr size_t kLongest = 100;  // of words that are compared
-constexpr size_t kShort = 4;      // letters of a word in which a second mistake leaves too little
+constexpr size_t kLongest = 100;  // maximum length of words to compare
+constexpr size_t kShort = 4;      // words up to this length may have only one mistake
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
   size_t least = std::max<size_t>(word.size() <= kShort ? 1 : 2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = EditDistance(word, candidate);
-    // Not a word of which nothing is left.
+    // Ignores candidates that share no letter.
     if (distance >= least || distance >= std::max(word.size(), candidate.size())) continue;
     least = distance;
     nearest = candidate;

@@ -1,4 +1,4 @@
-// What a mistyped word may have meant.
+// Suggests a valid word for a mistyped one.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace heaprec::tools {
 
-// Letters to leave out, add or replace, and neighbours to swap, that make one text of the other (optimal string
-// alignment).
+// Number of letters to remove, add or replace, and of neighbours to swap, to convert one text to the other (optimal
+// string alignment).
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // The candidate nearest to `word`; empty: none is near. At most a third of the letters may be mistyped (left out,
@@ -18,7 +18,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
 // `message`, and "; did you mean 'CANDIDATE'?" if one is near `word`.
 std::string WithSuggestion(std::string message, std::string_view word, const std::vector<std::string>& candidates);
 
-// "message; hint", or "message? Hint" after a question.
+// Returns "message; hint", or "message? Hint" after a question.
 std::string WithHint(std::string message, std::string hint);
 
 }  // namespace heaprec::tools

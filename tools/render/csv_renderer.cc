@@ -7,7 +7,7 @@
 namespace heaprec::tools::render {
 namespace {
 
-// "cumulative.bytes" of JSON is cumulative_bytes.
+// Converts "cumulative.bytes" of JSON to cumulative_bytes.
 std::string ColumnName(std::string name) {
   for (char& c : name) c = c == '.' ? '_' : c;
   return name;
@@ -17,7 +17,7 @@ void AppendNumber(double number, Text* into) {
   if (std::isfinite(number)) AppendJsonNumber(*into, number);
 }
 
-// Without quotes where none are needed; empty if unknown.
+// Quotes only if necessary; empty if unknown.
 void AppendValue(const Value& value, Text* into) {
   if (const auto* truth = value.As<bool>()) return Append(*into, *truth ? "true" : "false");
   if (const auto* number = value.As<uint64_t>()) return Append(*into, *number);
@@ -126,7 +126,7 @@ class CsvForm {
   Text text_;
   std::string heading_;
   bool has_table_ = false;
-  std::vector<std::pair<size_t, bool>> columns_;  // of the current table, and whether it has intervals
+  std::vector<std::pair<size_t, bool>> columns_;  // of the current table, and whether they have intervals
 };
 
 }  // namespace

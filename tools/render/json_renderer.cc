@@ -34,7 +34,7 @@ Json JsonOf(const Value& value) {
 }
 
 // Puts a value at a path: "a.b" in an object in an object, "a[]" at the end of an array. An array is appended to an
-// existing one. A null inside an object that is itself null is omitted, so that the object stays null.
+// existing one. A null member of a null object is omitted, so that the object stays null.
 void Put(Json* into, std::string_view path, Json value) {
   const size_t dot = path.find('.');
   if (dot != std::string_view::npos) {

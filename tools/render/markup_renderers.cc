@@ -17,7 +17,7 @@ std::string Html(const std::string& text) {
   return fmt::to_string(markup);
 }
 
-// Neither a row's end nor markup of its own.
+// Escapes text so that it neither ends a row nor contains markup.
 std::string Markdown(const std::string& text) {
   std::string markdown;
   for (const char c : text) {
@@ -37,7 +37,7 @@ bool IsInHtml(const ColumnInfo& column, bool wide) {
   return IsShown(column, wide) || column.detail == Detail::kHtmlOnly;
 }
 
-// `more`: how to see them; a page has no options.
+// `more`: how to see the other rows; a page has no options.
 std::string Rest(const Table& table, const std::string& more = "") {
   if (table.count <= table.rows.size()) return "";
   return fmt::format("... {} more{}", table.count - table.rows.size(), more);
@@ -92,7 +92,7 @@ void MarkdownGroup(const Group& group, bool wide, std::string* into) {
   }
 }
 
-// A list as a line. Lists of a column share their first axis: `longest` has its end.
+// A list as a curve. Lists of a column share their first axis: `longest` has its end.
 class Curve {
  public:
   Curve(const Value& list, size_t longest) : longest_(longest) {
@@ -121,7 +121,7 @@ class Curve {
 
  private:
   static constexpr int kWidth = 140, kHeight = 28;
-  static constexpr size_t kTold = 6;  // points that the title tells
+  static constexpr size_t kTold = 6;  // points in the title
   struct Point {
     double value = 0, low = 0, high = 0;
     std::string text;
@@ -182,7 +182,7 @@ std::string HtmlCell(const Row& row, size_t index, const ColumnInfo& column, siz
   return fmt::format("<td class=\"number\"{}>{}{}</td>", exact, Html(cell.value), interval);
 }
 
-// A column that is shown: its number, and the length of its longest list.
+// A shown column: its number, and the length of its longest list.
 struct HtmlColumn {
   size_t index = 0, longest = 0;
 };
@@ -232,7 +232,7 @@ std::string HtmlTable(const Table& table, bool wide) {
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (IsInHtml(table.columns[i], wide)) columns.push_back({i, LongestIn(table, i)});
   }
-  // Text has the name last, where long ones do no harm; a wide page scrolls away from that.
+  // In text the name comes last, because long names do no harm there; on a wide page it would scroll out of view.
   const bool ends_in_name = !columns.empty() && table.columns[columns.back().index].unit == Unit::kText;
   if (ends_in_name) std::rotate(columns.begin(), columns.end() - 1, columns.end());
   for (const auto [i, longest] : columns) {

@@ -8,8 +8,8 @@
 //   report.Add(Sentence("{} allocated in {}", {{"total", total, Unit::kBytes}, {"duration_ns", ns,
 //   Unit::kNanoseconds}})); report.Add(MakeTable("rows", kColumns, rows)); return Print(report, options.output);
 //
-// A name is a path in JSON: "losses.lost" is a member of an object, "tables[]" an element of an array, "" in no JSON.
-// A heading is what people read; an empty one shows in JSON only.
+// A name is a path in JSON: "losses.lost" is a member of an object, "tables[]" an element of an array, "" is not in
+// JSON. A heading is for text; without one the column is in JSON only.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@
 
 namespace heaprec::tools::render {
 
-// What a number counts, and so how people read it.
+// The quantity of a number, which determines how it is shown to people.
 enum class Unit : uint8_t {
-  kText,            // as it is; of a number the shortest digits
-  kDigits,          // a number likewise
+  kText,            // unchanged; for a number the shortest digits
+  kDigits,          // the shortest digits of a number
   kProse,           // sentences: wrapped, never shortened
   kCount,           // "421 k"
   kInteger,         // "1,234,567": all digits
@@ -46,20 +46,20 @@ enum class Unit : uint8_t {
   kByteChange,      // "+1.20 MiB"
   kCountChange,     // "+1,234"
   kBar,             // 0 to 1: a bar
-  kSparkline,       // of a list, 0 to its peak: one character per number
-  kCurve,           // of a list of objects {x, share}: a line with its band
+  kSparkline,       // for a list, 0 to its peak: one character per number
+  kCurve,           // for a list of objects {x, share}: a line with its band
   kAlert,           // a text that is red on a terminal
-  kRatio,           // 1.065: "+6.5 %"; of infinity "new"
-  kByRow,           // Row::unit and Row::suffix
+  kRatio,           // 1.065: "+6.5 %"; "new" for infinity
+  kByRow,           // see Row::unit and Row::suffix
 };
 
 // Where a column or a line is shown.
 enum class Detail : uint8_t {
   kAlways,
-  kWide,      // where there is room, or with --wide; a line with --verbose
+  kWide,      // if there is space, or with --wide; a line with --verbose
   kJsonOnly,  // and in CSV
-  kTextOnly,  // in no JSON and no CSV
-  kHtmlOnly,  // where curves can be drawn
+  kTextOnly,  // not in JSON or CSV
+  kHtmlOnly,  // in HTML, which can show curves
 };
 
 struct Field {
@@ -68,13 +68,13 @@ struct Field {
   Unit unit = Unit::kText;
 };
 
-// A sentence, or a heading with what belongs to it.
+// A sentence, or a heading with its fields.
 struct Line {
   enum class Kind : uint8_t { kSentence, kFact, kNote };
   Kind kind = Kind::kSentence;
   std::string heading;
-  // Each {} shows the next field with its interval, {value} without. "(s)" after one is the ending that its number asks
-  // for. Fields that are left are in JSON alone.
+  // Each {} is replaced by the next field with its interval, {value} by the value only. "(s)" after one is a plural
+  // ending. The other fields are only in JSON.
   std::string text;
   std::vector<Field> fields;
   Detail detail = Detail::kAlways;
@@ -111,32 +111,34 @@ struct Column {
   Unit unit = Unit::kText;
   Detail detail = Detail::kAlways;
   std::function<Value(const T&)> get;
-  Detail interval = Detail::kWide;  // of the 95 % interval; at 80 columns one of a table should be kAlways
+  Detail interval = Detail::kWide;  // for the 95 % interval; one interval of a table should be kAlways at 80 columns
 };
 
 struct Row {
   std::vector<Value> cells;
-  std::string lead;                // before the last column, in text alone; never shortened
-  std::vector<std::string> below;  // more lines under the last column, in text alone
-  std::vector<Row> children;       // of a tree
+  std::string lead;                // before the last column, only in text; never shortened
+  std::vector<std::string> below;  // more lines under the last column, only in text
+  std::vector<Row> children;       // for a tree
   uint64_t left_out = 0;           // children that are not shown
-  Unit unit = Unit::kNumber;       // of cells of Unit::kByRow
+  Unit unit = Unit::kNumber;       // for cells of Unit::kByRow
   std::string suffix = {};         // of their values: "/op"
   size_t height = 1;               // lines of a sparkline in the last column
 };
 
 struct Table {
   std::string
-      name;  // of the array of rows, which tables of one name share; "tables[]": of an object {fields, "count", "rows"}
-  std::vector<Field> fields;  // of that object, and the first columns of CSV
+      // name of the array of rows, which tables with the same name share; "tables[]": an object {fields, "count",
+      // "rows"}
+      name;
+  std::vector<Field> fields;  // of that object; the first columns in CSV
   std::vector<ColumnInfo> columns;
   std::vector<Row> rows;
-  uint64_t count = 0;                        // of all rows; text says how many are left out
-  std::string empty;                         // instead of a table without rows
+  uint64_t count = 0;                        // number of all rows; text shows how many are not shown
+  std::string empty;                         // text instead of a table without rows
   std::string more = "--limit 0 shows all";  // after "... 12 more; "
   Detail detail = Detail::kAlways;
   bool is_tree = false;       // rows have "children" and "left_out"
-  bool is_continued = false;  // text and CSV: the headings stand above rows that were shown before
+  bool is_continued = false;  // text and CSV: the headings have been printed before
 };
 
 template <typename T>
@@ -147,7 +149,7 @@ Row MakeRow(const std::vector<Column<T>>& columns, const T& of) {
   return row;
 }
 
-// `count`: of all rows, if `rows` are fewer.
+// `count`: number of all rows, if `rows` are fewer.
 template <typename T>
 Table MakeTable(std::string name, const std::vector<Column<T>>& columns, const std::vector<T>& rows,
                 uint64_t count = 0) {
@@ -159,7 +161,7 @@ Table MakeTable(std::string name, const std::vector<Column<T>>& columns, const s
   return table;
 }
 
-// The columns of a row as fields: "matched.bytes", "matched.objects", ...
+// Returns the columns of a row as fields: "matched.bytes", "matched.objects", ...
 template <typename T>
 std::vector<Field> FieldsOf(const std::string& path, const std::vector<Column<T>>& columns, const T& of) {
   std::vector<Field> fields;
@@ -172,7 +174,7 @@ std::vector<Field> FieldsOf(const std::string& path, const std::vector<Column<T>
 struct Group;
 using Section = std::variant<Line, Table, Group>;
 
-// Sections whose names are below one: "recordings[]" of many documents in one, "heap" of a part.
+// Sections whose names have a common prefix: "recordings[]" for several documents in one, "heap" for a part.
 struct Group {
   std::string name;
   std::vector<Section> sections;
@@ -185,7 +187,7 @@ struct Group {
   }
 };
 
-// What a command answers.
+// The result of a command.
 struct Report : Group {
   // `its_schema`: "heaprec.top/1".
   explicit Report(std::string its_schema) : schema(std::move(its_schema)) {}

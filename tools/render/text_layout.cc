@@ -10,7 +10,8 @@ namespace heaprec::tools::render {
 namespace {
 
 constexpr size_t kGap = 2;
-// Columns go before names become shorter than this, or half of the width; in a tree before any name becomes shorter.
+// Columns are removed before names become shorter than this, or than half of the width; in a tree before any name
+// becomes shorter.
 constexpr size_t kShortestName = 40, kMinName = 12;
 constexpr size_t kMinBar = 8;
 
@@ -53,8 +54,8 @@ class Layout {
   }
 
  private:
-  // A node's only child stands below it, so that a chain of calls does not walk out of the terminal; but of several
-  // roots each has its children indented.
+  // An only child is not indented, so that a chain of calls does not exceed the terminal's width; children of several
+  // roots are.
   void AddRows(const std::vector<Row>& rows, const std::string& before, size_t depth) {
     const bool is_below_one_of_roots = depth == 1 && table_.is_tree && table_.rows.size() > 1;
     const bool is_chain = depth == 0 || (rows.size() == 1 && !is_below_one_of_roots);
@@ -88,7 +89,7 @@ class Layout {
     if (has_interval && of.interval != Detail::kJsonOnly) strips_.push_back(std::move(intervals));
   }
 
-  // Texts before the last column: a third of the width.
+  // Shortens texts before the last column to a third of the width.
   void ShortenOtherNames() {
     const size_t room = terminal_.width / 3;
     for (Strip& strip : strips_) {
@@ -124,7 +125,7 @@ class Layout {
     return used;
   }
 
-  // Leaves out intervals, then columns, from the right; of a tree then also the intervals that other tables keep.
+  // Removes intervals, then columns, from the right; in a tree also intervals that other tables keep.
   void Fit() {
     const size_t least = table_.is_tree ? SIZE_MAX : std::max(kShortestName, terminal_.width / 2);
     const size_t name = strips_.back().is_name ? std::min(strips_.back().width, least) : 0;
@@ -134,8 +135,8 @@ class Layout {
     FitBars(name);
   }
 
-  // All bars become shorter by the same factor, so that they still compare. Where that makes them too short, those on
-  // the right are left out.
+  // Shortens all bars by the same factor, so that they stay comparable. If they become too short, removes those on the
+  // right.
   void FitBars(size_t name) {
     while (Used() + name > terminal_.width) {
       size_t count = 0, columns = 0, least = kMinBar;
@@ -162,7 +163,7 @@ class Layout {
     }
   }
 
-  // Until what is left has room for a name of this width.
+  // Until there is space for a name of this width.
   void LeaveOut(Detail detail, bool intervals, size_t name) {
     for (size_t i = strips_.size(); i-- > 0 && Used() + name > terminal_.width;) {
       if (strips_[i].is_name || strips_[i].detail != detail || strips_[i].is_interval != intervals) continue;
@@ -214,7 +215,7 @@ class Layout {
     return line;
   }
 
-  // Few numbers are widened, up to four columns each.
+  // If there are few numbers, each gets up to four columns.
   std::string ChartOf(const Strip& strip, size_t row, size_t used) const {
     const Value& values = rows_[row].row->cells[strip.column];
     const size_t count = WidthOf(strip.cells[row]), room = Room(used);
@@ -227,7 +228,7 @@ class Layout {
     return text + (axis.empty() ? "" : std::string(used, ' ') + terminal_.Dim(axis) + "\n");
   }
 
-  // Labels of the values, below them: each begins at its value, and those without room are left out.
+  // Labels below the values: each begins at its value; labels without space are omitted.
   static std::string AxisOf(const std::vector<std::string>& labels, size_t repeat) {
     std::string line;
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -241,7 +242,7 @@ class Layout {
     return line;
   }
 
-  // What stands after `used` columns: names become shorter, sentences continue on the next line.
+  // Fits text after `used` columns: shortens names, and continues sentences on the next line.
   std::string Fitted(const std::string& text, size_t used, bool is_prose) const {
     const size_t room = Room(used);
     if (!is_prose || room == 0) return Shortened(text, room, terminal_.unicode);
@@ -266,7 +267,7 @@ class Layout {
     return strip.is_alert ? terminal_.In("31", text) : text;
   }
 
-  // A tree that is deeper than the terminal is wide keeps a little of each name. 0: no bound.
+  // A deep tree keeps some characters of each name. 0: no limit.
   size_t Room(size_t used) const {
     if (terminal_.width == 0) return 0;
     return std::max(kMinName, terminal_.width - std::min(used, terminal_.width));

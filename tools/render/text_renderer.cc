@@ -53,7 +53,7 @@ class TextForm {
              FormatLine(line, terminal_.unicode) + "\n";
   }
 
-  // Returns the width of the headings of a group's facts.
+  // Returns the width of the headings of a group's lines.
   size_t HeadingWidth(const Group& group) const {
     size_t width = kShortestHeading;
     for (const Section& section : group.sections) {

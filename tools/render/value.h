@@ -1,6 +1,6 @@
-// What a cell or a line of a report holds: a number with or without an interval, a text, a list, an object.
+// The value of a cell or a field of a report: a number with or without an interval, a text, a list, an object.
 //
-// Units:    the column or field that holds the value names its unit (Unit); shares are from 0 to 1.
+// Units:    the column or field of the value has its unit (Unit); shares are from 0 to 1.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct Interval {
   bool is_range() const { return std::isnan(value) && !is_unknown(); }
 };
 
-// An estimate of any layer.
+// From an estimate of any layer.
 template <typename T>
 concept Estimated = requires(const T& of) {
   { of.value } -> std::convertible_to<double>;
@@ -70,7 +70,7 @@ class Value {
   const T* As() const {
     return std::get_if<T>(&is_);
   }
-  // As a number, of an interval its value; nothing of texts, lists and what is unknown.
+  // As a number; for an interval its value; nullopt for texts, lists and unknown values.
   std::optional<double> Number() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace heaprec::tools::render {
 namespace {
 
-// A unit of a quantity: numbers below `size` of the next one are shown in it.
+// A unit of a quantity: numbers below the next unit's `size` are shown in it.
 struct Step {
   double size;
   const char* name;    // after a value: " MiB"
@@ -35,7 +35,7 @@ constexpr Step kTimeSteps[] = {{1e-9, " ns", " ns"}, {1e-6, " us", " us"}, {1e-3
 // How a quantity is shown.
 struct Scale {
   std::span<const Step> steps;
-  bool is_whole = false;   // values below the second step that are whole have no decimals
+  bool is_whole = false;   // whole values below the second step have no decimals
   bool is_signed = false;  // "+1.20"
   const char* after = "";  // "/s"
 };
@@ -52,7 +52,7 @@ Scale ScaleOf(Unit unit) {
   return {kPlainSteps, false, false, ""};
 }
 
-// The largest step of which there is at least one; minutes and hours only from two on.
+// Returns the largest step of which there is at least one; minutes and hours only from two on.
 const Step& StepOf(double number, const Scale& scale) {
   const double size = std::abs(number);
   const Step* step = &scale.steps[0];
@@ -68,7 +68,7 @@ const Step& StepOf(double number, const Scale& scale) {
   return *step;
 }
 
-// Three digits at most below 1,000; of a larger number its whole part.
+// At most three digits below 1,000; for a larger number its whole part.
 std::string Digits(double number, const Step& step, const Scale& scale) {
   if (!std::isfinite(number)) return "?";
   const double of = number / step.size, size = std::abs(of);
@@ -96,7 +96,7 @@ CellText RangeCell(const Interval& of, const std::string& low, const std::string
   return {std::isfinite(of.high) ? low + between + high : "at least " + low, ""};
 }
 
-// 0 has no scale; the end of its interval has one.
+// 0 has no scale; it uses that of the end of its interval.
 CellText ZeroCell(const Interval& of, const Scale& scale) {
   return {Alone(0, scale, false), "0-" + Alone(of.high, {scale.steps, scale.is_whole}, true)};
 }
@@ -182,7 +182,7 @@ std::string Joined(const List& list, Unit unit, bool unicode) {
   return text;
 }
 
-// Words of a line; "(s)" after a field is the ending that its number asks for.
+// Appends the words of a line; "(s)" after a field is a plural ending.
 void AppendWords(std::string_view words, bool is_one, std::string* text) {
   constexpr std::string_view kEnding = "(s)";
   for (;;) {
@@ -209,7 +209,8 @@ CellText FormatCell(const Value& value, Unit unit, bool unicode) {
     return {unit == Unit::kSparkline ? FormatChart(value, 1, 1, unicode).front() : Joined(*list, unit, unicode), ""};
   }
   if (const auto* interval = value.As<Interval>()) return NumberCell(*interval, unit);
-  if (unit == Unit::kInteger || unit == Unit::kText || unit == Unit::kDigits) {  // digits that a double does not have
+  // digits that a double cannot represent
+  if (unit == Unit::kInteger || unit == Unit::kText || unit == Unit::kDigits) {
     const auto text = [unit](auto number) {
       return unit != Unit::kInteger ? fmt::to_string(number) : WholeNumber(static_cast<double>(number));
     };
@@ -257,7 +258,7 @@ std::string FormatInline(const CellText& cell) {
 }
 
 std::string FormatLine(const Line& line, bool unicode) {
-  if (line.fields.empty()) return Printable(line.text);  // it may have braces of its own
+  if (line.fields.empty()) return Printable(line.text);  // it may contain braces
   std::string text;
   size_t at = 0, field = 0;
   bool is_one = false;

@@ -1,8 +1,8 @@
-// Values as people read them, in the notation of docs/reference/json.md.
+// Formats values for people, in the notation of docs/reference/json.md.
 //
-// An interval has the unit of its value, and no more digits than it is worth: "167 MiB", "156-179". Ends that are far
-// from the value have units of their own ("26.5 KiB-17.5 MiB"), and so have those of counts ("1.86M-2.51M") and of 0
-// ("0 B", "0-3.50 MiB"). A range is one text.
+// An interval has the unit of its value, and only significant digits: "167 MiB", "156-179". Ends that are far from the
+// value have their own units ("26.5 KiB-17.5 MiB"), as do those of counts ("1.86M-2.51M") and of 0 ("0 B", "0-3.50
+// MiB"). A range is one text.
 //
 // Context:  pure functions; times of day use the local time zone.
 #pragma once
@@ -15,7 +15,7 @@
 namespace heaprec::tools::render {
 
 struct CellText {
-  std::string value, interval;  // an interval that says no more than the value is empty
+  std::string value, interval;  // an interval that adds nothing to the value is empty
 };
 
 CellText FormatCell(const Value& value, Unit unit, bool unicode);

@@ -16,21 +16,21 @@
 namespace heaprec::tools {
 namespace {
 
-// Some of a recording: a part of it, or a copy of one.
+// A part or a copy of a recording.
 struct Part {
   Recording* recording;
-  uint64_t begin_ns = 0;  // as its header says
+  uint64_t begin_ns = 0;  // as in its header
   uint32_t first_chunk = 0;
   uint64_t last_ns = 0, samples = 0;
   bool has_ending = false;
 
   auto Begin() const { return std::pair(begin_ns, first_chunk); }
   // If two parts end together, the one with fewer samples was damaged or begins later; one without an end marker was
-  // cut.
+  // cut off.
   auto End() const { return std::tuple(last_ns, samples, has_ending); }
-  // Whether it has all of `other`.
+  // Whether it contains all of `other`.
   bool Contains(const Part& other) const { return Begin() <= other.Begin() && End() >= other.End(); }
-  // Whether the block is of the time from its begin on.
+  // Whether the block ends after the part's beginning.
   bool Reaches(const format::Block& block) const {
     return begin_ns > 0 ? block.end_ns > begin_ns : block.chunk >= first_chunk;
   }
@@ -49,7 +49,7 @@ Result<Part> PartOf(Recording* recording) {
   return part;
 }
 
-// In the order of time, without those that others contain: a copy that dump made, or the same file again.
+// In order of time, without parts that others contain: copies made by dump, or repeated files.
 Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one) {
   if (of_one.size() == 1) return std::vector{Part{of_one.front()}};
   std::vector<Part> parts, needed;
@@ -69,7 +69,7 @@ Result<std::vector<Part>> PartsOf(const std::vector<Recording*>& of_one) {
 
 struct GivenFile {
   std::string path;
-  std::optional<format::FileHeader> header;  // nullopt: not known, or read once only
+  std::optional<format::FileHeader> header;  // nullopt: unknown, or can be read only once
   bool is_taken = false;
 };
 
@@ -81,7 +81,7 @@ std::optional<format::FileHeader> HeaderOf(const std::string& path) {
   return reader.ok() ? std::optional((*reader)->header()) : std::nullopt;
 }
 
-// The file `step` parts away in the same recording; nullptr: it was not given.
+// Returns the file that is `step` parts away in the same recording; nullptr: not given.
 GivenFile* Neighbour(const GivenFile& of, int step, std::vector<GivenFile>* files) {
   const auto found = std::ranges::find_if(*files, [&](const GivenFile& one) {
     return !one.is_taken && one.header && one.header->recording_id == of.header->recording_id &&
@@ -90,7 +90,7 @@ GivenFile* Neighbour(const GivenFile& of, int step, std::vector<GivenFile>* file
   return found != files->end() ? &*found : nullptr;
 }
 
-// Where they are as one file, until the end of the process; nullopt: they cannot be joined.
+// Joins them to one file, which exists until the process ends; nullopt: they cannot be joined.
 std::optional<std::string> Join(const std::vector<std::string>& parts) {
   static std::vector<std::unique_ptr<TemporaryFolder>> folders;
   const auto recordings = Recording::OpenAll(parts);
@@ -114,17 +114,17 @@ std::optional<std::string> Join(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-// Each part is written up to where the next one begins.
+// Writes each part up to the beginning of the next one.
 Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output) {
   const auto parts = PartsOf(of_one);
   if (!parts.ok()) return parts.error();
   format::FileHeader merged = parts->front().recording->header();
-  merged.ring_path.clear();  // what it holds is written
+  merged.ring_path.clear();  // its contents are written
   RecordingEditor editor(merged, output);
   for (size_t i = 0; i < parts->size(); ++i) {
     const Part* const next = i + 1 < parts->size() ? &(*parts)[i + 1] : nullptr;
     editor.StartFile();
-    bool may_miss_part = i > 0;  // the part between this and the previous one may not be given
+    bool may_miss_part = i > 0;  // a part between this and the previous one may be missing
     while (const auto block = (*parts)[i].recording->Next()) {
       if (next != nullptr && next->Reaches(*block)) continue;
       auto added = editor.Add(*block, std::exchange(may_miss_part, false) || (*parts)[i].recording->misses_bytes());

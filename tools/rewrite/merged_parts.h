@@ -1,6 +1,6 @@
-// Parts of one recording as one: what maxsize or maxage left in several files, and copies that dump made.
+// Merges parts of one recording: several files due to maxsize or maxage, and copies made by dump.
 //
-// Failure:  an Error of a part that cannot be read, or of the encoder; what was written is then of no use.
+// Failure:  an Error for a part that cannot be read, or from the encoder; the output is then unusable.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,12 @@
 
 namespace heaprec::tools {
 
-// Writes everything that the parts have, each event once. Returns the number of samples.
+// Writes everything in the parts, each event once. Returns the number of samples.
 Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* output);
 
-// Joins the parts of a rotation that are given to one command, so that it counts no object in each of them. Returns the
-// files with parts of one recording that follow each other in place of the first of them, as one temporary file
-// (tools/input/file_source.h). Files that cannot be read or joined stay as they are, and the command says what is
-// wrong. Reads the header of each file if there are several.
+// Joins the parts of a rotation that are given to one command, so that objects are not counted once per part.
+// Consecutive parts of a recording are replaced by one temporary file (tools/input/file_source.h). Files that cannot be
+// read or joined stay unchanged, and the command reports the error. Reads the header of each file if there are several.
 std::vector<std::string> JoinParts(const std::vector<std::string>& paths);
 
 }  // namespace heaprec::tools

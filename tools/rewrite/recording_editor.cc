@@ -37,8 +37,8 @@ format::PerStream<format::StreamCounters> MissingEvents::Corrected(
   return counters;
 }
 
-// The weight of what is missing is what was counted meanwhile, and is neither in this block nor lost by another name:
-// near enough for a loss.
+// Estimates the weight of missing events: what was counted meanwhile, and is neither in this block nor counted as
+// another loss.
 void MissingEvents::Note(const format::Block& block, format::Stream stream) {
   const format::StreamCounters& now = block.counters[stream];
   const format::StreamCounters& before = before_[stream];
@@ -94,7 +94,7 @@ Status RecordingEditor::Add(const format::Block& block, bool after_damage) {
   if (next_chunk) StartChunk();
   for (const format::Window& window : block.windows) {
     windows_[window.id] = {window, false};
-    // What a block that was left out defined may be needed by a later one.
+    // A later block may need what an omitted block defined.
     if (has_rows) AddWindow(window.id);
   }
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
@@ -136,7 +136,7 @@ Status RecordingEditor::Finish(const format::PerStream<format::StreamCounters>& 
   pending_->counters = missing_.Corrected(counters);
   chunk_->SetSkippedBytes(skipped_bytes);
   pending_->end_ns = std::max(pending_->end_ns, ending.time_ns);
-  // Walks that are in no row may be in the next part.
+  // Walks without a row may be in the next part.
   const bool has_all_rows = !format::ContinuesAfter(ending.reason) || skipped_bytes > 0;
   if (has_all_rows && !IsLaterPart(header_) && !(census_ == format::CensusCounters{})) {
     const bool was_cut_off = ending.reason == format::kEndRecovered;
@@ -164,7 +164,7 @@ Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Outpu
 
 Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names, const std::string& reason,
                           Output* output) {
-  header.ring_path.clear();  // what it holds is written
+  header.ring_path.clear();  // its contents are written
   RecordingEditor editor(header, output, names);
   while (const auto block = recording->Next()) {
     if (const auto added = editor.Add(*block, recording->misses_bytes()); !added.ok()) return added.error();

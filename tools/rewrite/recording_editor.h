@@ -1,10 +1,10 @@
-// Writes a recording anew from the blocks of one that is read: what all commands share that write recordings.
+// Writes a recording from the blocks of one that is read, for all commands that write recordings.
 //
-// What a command wants changed it changes in the block, or in the names as they are written. A chunk ends where one of
-// the source does, or at the bound of its size, so memory is bounded by one chunk's dictionaries and two blocks' rows.
+// A command applies its changes to the blocks, or to the names while they are written. A chunk ends with a chunk of the
+// source, or at the size limit, so memory is bounded by one chunk's dictionaries and two blocks' rows.
 //
 // Units:    as format/model/model.h.
-// Failure:  an Error from the encoder; what was written is then of no use.
+// Failure:  an Error from the encoder; the output is then unusable.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@
 
 namespace heaprec::tools {
 
-// Events that the counters include as written but no block has, because the blocks that had them are damaged.
+// Events that the counters include as written but that are in no block, because their blocks are damaged.
 class MissingEvents {
  public:
   explicit MissingEvents(const format::PerStream<format::StreamCounters>& before) : before_(before) {}
 
-  // The next block; `after_damage` false: nothing is missing before it.
+  // Adds the next block; `after_damage` false: nothing is missing before it.
   void Note(const format::Block& block, bool after_damage);
   uint64_t events() const;
-  // The same counters with what is missing as LossReason::kWriteFailed.
+  // Returns the same counters with missing events as LossReason::kWriteFailed.
   format::PerStream<format::StreamCounters> Corrected(format::PerStream<format::StreamCounters> counters) const;
 
  private:
@@ -41,23 +41,23 @@ class MissingEvents {
   };
   void Note(const format::Block& block, format::Stream stream);
 
-  format::PerStream<format::StreamCounters> before_;  // of the block before; at first, before the file
+  format::PerStream<format::StreamCounters> before_;  // of the previous block; at first, from before the file
   format::PerStream<Missing> missing_;
 };
 
 class RecordingEditor {
  public:
-  // Writes the file's header. All outlive it; `names` may be null.
+  // Writes the file's header. All arguments must outlive this; `names` may be null.
   RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names = nullptr);
 
-  // A block that has nothing but windows is not written. Any other is written when the next one comes, or at the end;
-  // its dictionaries are needed during the call only. `after_damage`: bytes of its file were skipped before it. Samples
-  // that are then missing are lost in the copy's counters, which so agree with its samples.
+  // A block with only windows is not written. Any other block is written when the next one comes, or at the end; its
+  // dictionaries are needed only during the call. `after_damage`: bytes of its file were skipped before it. Samples
+  // that are missing because of that count as lost, so that the copy's counters agree with its samples.
   Status Add(const format::Block& block, bool after_damage);
-  // The next block is of another file: its names and windows are others, whatever its chunk's number.
+  // The next block is from another file: it has other names and windows, even if its chunk has the same number.
   void StartFile() { source_chunk_ = UINT32_MAX; }
   // `counters`: at the end. `skipped_bytes`: as Recording::skipped_bytes_for_copy, so that the copy of a damaged
-  // recording is no more trustworthy than that. If events are missing, the copy has at least 1.
+  // recording is not more trustworthy. If events are missing, the copy has at least 1.
   Status Finish(const format::PerStream<format::StreamCounters>& counters, const format::EndMarker& ending,
                 uint64_t skipped_bytes);
 
@@ -85,15 +85,15 @@ class RecordingEditor {
     uint64_t census_page = 0;
   };
   std::optional<Pending> pending_;
-  uint64_t end_ns_ = 0;  // of the blocks so far: what a ring had may be older than the last flush
+  uint64_t end_ns_ = 0;  // of the blocks so far: those from a ring may be older than the last flush
   struct KnownWindow {
     format::Window window;
     bool written = false;
   };
-  std::unordered_map<uint32_t, KnownWindow> windows_;  // of the chunk that is read
+  std::unordered_map<uint32_t, KnownWindow> windows_;  // of the chunk being read
   uint64_t samples_ = 0;
-  format::CensusCounters census_;  // the last ones
-  uint64_t census_bytes_ = 0;      // of all rows
+  format::CensusCounters census_;  // the latest
+  uint64_t census_bytes_ = 0;      // sum over all rows
 };
 
 struct Rewritten {
@@ -101,12 +101,12 @@ struct Rewritten {
   uint64_t missing = 0;  // counted as written, but in no block
 };
 
-// Writes all of a recording anew, with what only its ring holds. Events that the counters call written, and that no
-// block has because the file is damaged, are counted as LossReason::kWriteFailed, so that the counters of the copy
-// agree with its events. `recording` is at its start. The copy keeps its end marker. If it has none, the reason in the
-// copy's is kEndDump if the recording is running, kEndNothingRecovered if nothing could be read, else `reason`.
+// Writes a copy of a recording, including data that only its ring has. Events that are counted as written and are in no
+// block, because the file is damaged, become LossReason::kWriteFailed, so that the copy's counters agree with its
+// events. `recording` must be at its start. The copy keeps the end marker. If there is none, the reason is kEndDump if
+// the recording is running, kEndNothingRecovered if nothing could be read, otherwise `reason`.
 Result<Rewritten> Rewrite(Recording* recording, const std::string& reason, Output* output);
-// The same with another header and, unless `names` is null, other names.
+// The same with another header and, unless `names` is null, changed names.
 Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameMapper* names, const std::string& reason,
                           Output* output);
 

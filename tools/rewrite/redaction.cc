@@ -20,7 +20,7 @@ namespace heaprec::tools {
 namespace {
 
 constexpr std::string_view kKept[] = {"java/", "jdk/"};
-// Of the program all the same: implementations of its interfaces and its scripts.
+// Classes in JDK packages that belong to the program: implementations of its interfaces, and its scripts.
 constexpr std::string_view kOfProgram[] = {"jdk/MHProxy", "jdk/nashorn/internal/scripts/", "jdk/nashorn/javaadapters/"};
 // "jdk/proxy1/$Proxy0": dynamic proxies, whose methods are those of the program's interfaces.
 constexpr std::string_view kProxies = "jdk/proxy";
@@ -87,7 +87,7 @@ std::string Redaction::Class(const std::string& name) {
   const size_t dimensions = std::min(name.find_first_not_of('['), name.size());
   if (dimensions == 0) return ClassAlone(name);
   const std::string element = name.substr(dimensions);
-  if (element.size() < 2 || element.front() != 'L') return name;  // of a primitive
+  if (element.size() < 2 || element.front() != 'L') return name;  // an array of a primitive type
   return name.substr(0, dimensions) + "L" + ClassAlone(element.substr(1, element.size() - 2)) + ";";
 }
 
@@ -106,7 +106,7 @@ std::string Redaction::ClassAlone(const std::string& name) {
   return hashed;
 }
 
-// "(ILp/C;[Lp/D;)V": every class between an L and a semicolon.
+// "(ILp/C;[Lp/D;)V": replaces every class between an L and a semicolon.
 std::string Redaction::Descriptor(const std::string& descriptor) {
   std::string result;
   for (size_t at = 0; at < descriptor.size();) {
@@ -153,7 +153,8 @@ format::Thread Redaction::Thread(const format::Thread& thread) {
 format::FileHeader Redaction::Header(format::FileHeader header) const {
   header.agent_options.clear();
   header.ring_path.clear();
-  if (!header.native_unavailable_reason.empty()) header.native_unavailable_reason = "redacted";  // it names libraries
+  // contains library names
+  if (!header.native_unavailable_reason.empty()) header.native_unavailable_reason = "redacted";
   if (const std::string program = ProgramOf(header); !program.empty())
     header.jvm_name = Hex("program", program, kDigits);
   for (format::ServiceLabel& label : header.service_labels) label.value = Hex("service", label.value, kDigits);

@@ -1,11 +1,11 @@
-// Names replaced by keyed hashes of themselves: the same name has the same hash under the same key.
+// Replaces names by keyed hashes: the same name has the same hash with the same key.
 //
-// A class becomes `pHHHHHHHH/CHHHHHHHHHHHHHHHH` (its package, itself), a method, a thread, a label likewise a letter
-// and 16 hexadecimal digits of HMAC-SHA256. Arrays stay arrays, <init> and <clinit> themselves, a hidden class keeps
-// its address.
+// A class becomes `pHHHHHHHH/CHHHHHHHHHHHHHHHH` (package and class); a method, a thread or a label becomes a letter and
+// 16 hexadecimal digits of HMAC-SHA256. Arrays stay arrays, <init> and <clinit> stay unchanged, and a hidden class
+// keeps its address.
 //
-// Failure:  Parse returns the sentence for the user.
-// Memory:   one entry for each name that was replaced.
+// Failure:  Parse returns an error message for the user.
+// Memory:   one entry per replaced name.
 #pragma once
 
 #include <map>
@@ -27,19 +27,20 @@ class Redaction final : public NameMapper {
  public:
   // `key_file` empty: a random key. `patterns`: as given with --pattern.
   static Result<Redaction> Parse(const std::string& key_file, const std::vector<std::string>& patterns);
-  // Without patterns everything is replaced but java.* and jdk.* classes and their methods, and of those the methods of
-  // dynamic proxies and what else the JDK generates for interfaces and scripts of the program. With patterns what one
-  // of them is found in (class names and Class.method in Java's spelling, thread names, key=value of labels).
+  // Without patterns replaces everything except java.* and jdk.* classes and their methods; of those it replaces the
+  // methods of dynamic proxies and other code that the JDK generates for interfaces and scripts of the program. With
+  // patterns replaces the names in which one of them is found (class names and Class.method in Java's spelling, thread
+  // names, key=value of labels).
   Redaction(std::string key, std::vector<NamePattern> patterns);
 
   std::string Class(const std::string& name) override;
   format::Method Method(const format::Method& method) override;
   format::Thread Thread(const format::Thread& thread) override;
-  // Options, ring, libraries and the ids of machine and container.
+  // Replaces options, ring, libraries and the ids of machine and container.
   format::FileHeader Header(format::FileHeader header) const;
 
-  // What was replaced: kind ("class", "method", "thread", "label") and name, in Java's spelling, and its hash.
-  // The same as lines of three columns.
+  // The replaced names: kind ("class", "method", "thread", "label"), name in Java's spelling, and its hash.
+  // AppendMapping writes them as lines of three columns.
   void AppendMapping(Output* output) const;
 
  private:

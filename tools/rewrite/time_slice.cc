@@ -28,7 +28,7 @@ uint64_t CommonInterval(const format::FileHeader& header) {
   return common;
 }
 
-// Returns where the file begins in its recording; 0 unless it lacks the oldest data.
+// Returns the beginning of the file in its recording; 0 unless the oldest data is missing.
 uint64_t FileBegin(const format::FileHeader& header) {
   uint64_t begin_ns = UINT64_MAX;
   for (const Stream stream : format::kAllStreams) {
@@ -38,8 +38,8 @@ uint64_t FileBegin(const format::FileHeader& header) {
   return begin_ns == UINT64_MAX ? 0 : begin_ns;
 }
 
-// Samples of an outage could not be written, only what was counted (docs/format/recording.md#intervals). Of a long
-// outage a row may stand for all intervals after the row before it.
+// Samples of an outage could not be written, only counters (docs/format/recording.md#intervals). For a long outage a
+// row may cover all intervals since the previous row.
 bool IsLost(const format::Interval& interval) {
   return interval.kept == 0 && interval.tau == 0 && interval.buffered > 0;
 }
@@ -49,7 +49,7 @@ void AddCounts(const format::Interval& interval, StreamCounters* to) {
   to->candidate_bytes += interval.bytes;
 }
 
-// From where to where the intervals reach whose points a block has as rows; nullopt: it has none.
+// Returns the range of the intervals whose points are in the block's rows; nullopt: it has no rows.
 std::optional<std::pair<uint64_t, uint64_t>> RowSpan(const format::FileHeader& header, const format::Block& block) {
   std::optional<std::pair<uint64_t, uint64_t>> span;
   if (block.rows.empty() && block.outside.empty()) return span;
@@ -64,7 +64,7 @@ std::optional<std::pair<uint64_t, uint64_t>> RowSpan(const format::FileHeader& h
   return span;
 }
 
-// The same for the same cut of the same recording.
+// Equal for the same cut of the same recording.
 format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64_t to_ns) {
   std::string text(id.begin(), id.end());
   text += std::to_string(from_ns) + "-" + std::to_string(to_ns);
@@ -141,7 +141,7 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
   }
   AddCounters(block, &cut);
   AddCensus(block, &cut);
-  // Windows alone are kept too: a later block's samples may be of them.
+  // Keeps blocks with only windows, too, because a later block's samples may refer to them.
   const bool is_empty = cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() &&
                         cut.lifecycle_events.empty() && cut.live_checkpoint.empty() && cut.census_totals.empty();
   if (!is_empty) parts.push_back(std::move(cut));
@@ -179,8 +179,8 @@ void TimeSlice::AddIntervals(const format::Block& block, format::Block* cut) {
   }
 }
 
-// If a border cuts an interval, it is unknown what was counted on which side. So the interval counts nothing, and its
-// samples are not calibrated, as in a salvaged interval. False: it has no samples.
+// If a border cuts an interval, it is unknown what was counted on each side. So the interval counts nothing, and its
+// samples are not calibrated, as in a salvaged interval. Returns false if it has no samples.
 bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) const {
   const uint64_t length = std::max<uint64_t>(header_.CapOf(interval->stream).interval_ns, 1);
   uint64_t kept = 0;
@@ -192,13 +192,13 @@ bool TimeSlice::AddBorder(const format::Block& cut, format::Interval* interval) 
   }
   if (kept == 0) return false;
   interval->candidates = interval->bytes = 0;
-  // All that were thrown is one number of the whole recording: what is not known of it is estimated.
+  // The number of thrown exceptions is a total of the whole recording; the unknown part is estimated.
   if (interval->stream == Stream::kExceptions) interval->candidates = static_cast<uint64_t>(std::llround(weight));
   interval->buffered = interval->kept = kept;
   return true;
 }
 
-// States are almost in the order of time, and counts never fall.
+// States are almost in order of time, and counts never decrease.
 void TimeSlice::NoteCollections(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind)) continue;
@@ -215,8 +215,8 @@ uint64_t TimeSlice::CollectionsBy(uint64_t time_ns) const {
   return after == collections_.begin() ? 0 : std::prev(after)->second;
 }
 
-// Copies the names of live samples, because a chunk without a checkpoint may follow: one that was salvaged, one that a
-// copy began because of its size, or one whose first block is damaged. Samples that were live before it are still live.
+// Copies the names of live samples, because a chunk without a checkpoint may follow: a salvaged one, one that a copy
+// began because of its size, or one whose first block is damaged. Samples that were live before it are still live.
 void TimeSlice::NoteNames(const format::Block& block) {
   if (chunk_ != block.chunk) {
     chunk_ = block.chunk;
@@ -240,7 +240,7 @@ void TimeSlice::NoteLifecycleEvent(const format::LifecycleEvent& lifecycle) {
   }
 }
 
-// Whether the sample is one that is alive.
+// Returns whether the sample is live.
 bool TimeSlice::Apply(const format::LifecycleEvent& lifecycle) {
   const auto found = alive_.find(lifecycle.sample);
   if (found == alive_.end()) return false;
@@ -257,7 +257,7 @@ void TimeSlice::Track(const format::Sample& sample) {
   if (header_.MaxTracked(sample.stream()) > 0) alive_[sample.id] = {sample, 0, kNoStoredCount, 0};
 }
 
-// A sample that a border leaves out has no lifecycle event in the cut either.
+// A sample that a border excludes has no lifecycle event in the cut either.
 std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& block, format::Block* cut) {
   if (!has_begun_) {
     NoteNames(block);
@@ -298,13 +298,13 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
   return opening;
 }
 
-// Returns a block with the samples that are live when the span begins; nullopt: there are none. `block`: the first one
-// of the cut, of the same chunk.
+// Returns a block with the samples that are live when the span begins; nullopt: none. `block`: the first block of the
+// cut, in the same chunk.
 std::optional<format::Block> TimeSlice::Opening(const format::Block& block) {
   format::Block opening;
   for (const auto& [id, alive] : alive_) {
     format::CheckpointSample checkpoint_sample = alive;
-    // Samples have no count of collections, and the cut does not have the earlier states, which do.
+    // Samples have no count of collections, and the cut lacks the earlier states, which have it.
     if (alive.collections == kNoStoredCount) checkpoint_sample.collections = CollectionsBy(alive.sample.time_ns);
     checkpoint_sample.sample.time_ns = Since(checkpoint_sample.sample.time_ns);
     opening.live_checkpoint.push_back(checkpoint_sample);
@@ -318,8 +318,8 @@ std::optional<format::Block> TimeSlice::Opening(const format::Block& block) {
   return opening;
 }
 
-// Losses and thinned points are known from block to block only: the cut has those of the blocks that end within it. But
-// what could not be written is lost with its intervals, of which one block may have many: of these the cut has its own.
+// Losses and thinned points are known per block: the cut has those of the blocks that end within it. But data that
+// could not be written is lost with its intervals, of which one block may have many: of these the cut has its own.
 void TimeSlice::AddLosses(const StreamCounters& now, State* state, StreamCounters* counters) const {
   constexpr auto kFailed = static_cast<size_t>(LossReason::kWriteFailed);
   StreamCounters since = now.Since(state->latest);
@@ -355,7 +355,7 @@ void TimeSlice::AddCounters(const format::Block& block, format::Block* cut) {
     state.latest = block.counters[stream];
     const StreamCounters weight_excess = state.latest.Since(start_[stream]).Since(state.rows);
     if (block.end_ns <= from_ns_) state.excess_at_begin = weight_excess;
-    // Samples that were lost together with their rows are in the counters alone.
+    // Samples that were lost together with their rows are only in the counters.
     if (is_within_ && state.misses_rows) state.missed = weight_excess.Since(state.excess_at_begin);
     for (const auto counter : {&StreamCounters::candidates, &StreamCounters::candidate_bytes}) {
       counters.*counter = std::max(counters.*counter, state.rows_in.*counter + state.missed.*counter);
@@ -366,7 +366,7 @@ void TimeSlice::AddCounters(const format::Block& block, format::Block* cut) {
   cut->counters = counters_;
 }
 
-// Adds the seconds within the span. Candidates, like losses, are counted per block; if all are walked, they are what
+// Adds the seconds within the span. Candidates, like losses, are counted per block; if all are walked, they equal what
 // was found.
 void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   const auto add = [this](const std::vector<format::CensusRow>& rows, std::vector<format::CensusRow>* into) {
@@ -378,7 +378,7 @@ void TimeSlice::AddCensus(const format::Block& block, format::Block* cut) {
   };
   add(block.census, &cut->census);
   add(block.census_totals, &cut->census_totals);
-  const bool has_counters = !(block.census_counters == format::CensusCounters{});  // what a ring had has none
+  const bool has_counters = !(block.census_counters == format::CensusCounters{});  // blocks from a ring have none
   if (has_counters && block.end_ns <= from_ns_) census_before_ = block.census_counters;
   if (has_counters && block.end_ns > from_ns_ && block.end_ns <= to_ns_) {
     const uint64_t walks = census_.walks, walked = census_.walked_bytes - census_.lost_bytes;

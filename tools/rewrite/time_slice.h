@@ -1,5 +1,5 @@
-// Cuts a span of time out of a recording, block by block: docs/format/recording.md#a-span-of-a-recording says what
-// becomes of the counters.
+// Cuts a time span out of a recording, block by block. docs/format/recording.md#a-span-of-a-recording defines the
+// counters.
 //
 // Time 0 of the cut is the last border of intervals of all streams that is not after the span's begin, so that
 // intervals keep their borders.
@@ -21,21 +21,21 @@
 
 namespace heaprec::tools {
 
-// Returns the span, extended to whole blocks where a border cuts a block with rows: these cannot be divided. Reads all
-// of `recording`.
+// Returns the span, extended to whole blocks if a border cuts a block with rows, which cannot be divided. Reads all of
+// `recording`.
 std::pair<uint64_t, uint64_t> ExtendToRows(const Recording& recording, uint64_t from_ns, uint64_t to_ns);
 
 class TimeSlice {
  public:
-  // [from, to); of a block that a border cuts it returns no rows.
+  // Cuts [from, to); returns no rows of a block that a border cuts.
   TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_t to_ns);
 
   // The header of the cut: its own id and start, no ring.
   const format::FileHeader& header() const { return header_; }
-  // Returns what the next block has in the span: no block, or one with the dictionaries of `block`. The first one may
-  // have a block before it, with the live checkpoint and dictionaries of this object. Valid until the next call.
+  // Returns the part of the next block in the span: no block, or one with the dictionaries of `block`. Before the first
+  // one there may be a block with the live checkpoint and dictionaries of this object. Valid until the next call.
   std::vector<format::Block> Of(const format::Block& block);
-  // What the recording that is read has: by its header, and by the blocks so far.
+  // The range of the recording being read, from its header and the blocks so far.
   uint64_t begin_ns() const { return begin_ns_; }
   uint64_t end_ns() const { return last_ns_; }
   // Counters of the cut so far.
@@ -44,7 +44,7 @@ class TimeSlice {
   format::EndMarker EndingOf(const format::EndMarker& ending) const;
 
  private:
-  // Rows of intervals whose samples could not be written: their points, and what was counted in the stream's unit.
+  // Rows of intervals whose samples could not be written: their points, and their counts in the stream's unit.
   struct LostRows {
     uint64_t buffered = 0;
     double counted = 0;
@@ -52,13 +52,13 @@ class TimeSlice {
   };
   // State of a stream.
   struct State {
-    format::StreamCounters latest;           // of the recording, by the last block
-    format::StreamCounters rows, rows_in;    // candidates and their bytes by the rows so far, and by those of the cut
-    format::StreamCounters excess_at_begin;  // what the counters counted beyond the rows when the span began
+    format::StreamCounters latest;           // of the recording, from the last block
+    format::StreamCounters rows, rows_in;    // candidates and their bytes in the rows so far, and in those of the cut
+    format::StreamCounters excess_at_begin;  // counts beyond the rows when the span began
     std::optional<uint64_t> last_row;
-    LostRows lost_rows, lost_rows_in;  // of the block
-    uint64_t dropped = 0;              // by the second stage, of the block's other rows
-    format::StreamCounters missed;     // candidates and bytes of the cut that no row has
+    LostRows lost_rows, lost_rows_in;  // in the block
+    uint64_t dropped = 0;              // by the second stage, in the block's other rows
+    format::StreamCounters missed;     // candidates and bytes of the cut that are in no row
     bool misses_rows = false;          // samples of the cut were lost with the rows of their intervals
   };
 
@@ -67,7 +67,7 @@ class TimeSlice {
   void AddLosses(const format::StreamCounters& now, State* state, format::StreamCounters* counters) const;
   void AddCensus(const format::Block& block, format::Block* cut);
   void AddCounters(const format::Block& block, format::Block* cut);
-  // Returns the block with the live checkpoint of the cut, if it begins with this block.
+  // Returns the block with the live checkpoint of the cut, if the cut begins with this block.
   std::optional<format::Block> AddLifecycleEvents(const format::Block& block, format::Block* cut);
   std::optional<format::Block> Opening(const format::Block& block);
   void NoteNames(const format::Block& block);
@@ -82,16 +82,16 @@ class TimeSlice {
   const uint64_t from_ns_, to_ns_, begin_ns_;
   uint64_t shift_ns_ = 0;  // a multiple of the intervals of every stream
   format::PerStream<State> states_;
-  format::PerStream<format::StreamCounters> start_;     // of the recording, before the file
-  format::CensusCounters census_before_, census_;       // of the recording, when the span begins; of the cut
+  format::PerStream<format::StreamCounters> start_;     // of the recording, from before the file
+  format::CensusCounters census_before_, census_;       // of the recording at the beginning of the span; of the cut
   uint64_t last_ns_ = 0;                                // of the blocks so far
   format::PerStream<format::StreamCounters> counters_;  // of the cut
-  // Tracked and live, by id, with the names of names_; from the first block of the cut on, those that the cut has,
-  // without names.
+  // Live tracked samples by id, with the names in names_; from the first block of the cut on, those in the cut, without
+  // names.
   std::map<uint64_t, format::CheckpointSample> alive_;
   format::ChunkNames names_;
   CopiedNames<format::ChunkNames> copied_;
-  format::Dictionaries dictionaries_;  // of Opening
+  format::Dictionaries dictionaries_;  // of the block from Opening
   std::optional<uint32_t> chunk_;
   std::vector<std::pair<uint64_t, uint64_t>> collections_;  // before the span: (time, count), ascending in both
   bool has_begun_ = false;                                  // the cut has a block

@@ -15,7 +15,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Before it is known what an escape begins.
+// Time to wait for the rest of an escape sequence.
 constexpr int kEscapeDelayMs = 50;
 
 struct Colour {
@@ -50,7 +50,7 @@ int AttributesOf(Style style, bool has_colour) {
   return attributes;
 }
 
-// The entry of a terminal like the one that TERM names.
+// Uses the built-in entry of a terminal similar to the one in TERM.
 void UseBuiltInEntry() {
   const char* const term = getenv("TERM");
   const std::string_view name = term == nullptr ? "" : term;
@@ -130,7 +130,7 @@ void CursesScreen::Draw(const Frame& frame) {
       }
     }
     attrset(A_NORMAL);
-    // At the end of a full line the cursor is at the next one.
+    // At the end of a full line the cursor is on the next line.
     if (getcury(stdscr) == row) clrtoeol();
   }
   refresh();
@@ -140,10 +140,10 @@ std::optional<Key> CursesScreen::Wait(int milliseconds) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   const int ready = poll(&input, 1, milliseconds);
   if (ready > 0 && (input.revents & POLLIN) == 0) is_gone_ = true;
-  // Asked for after a signal, too: it may be about the size.
+  // Read after a signal, too, because it may report a new size.
   const int code = getch();
   if (code == ERR) {
-    // What was readable without a byte to read is at its end.
+    // Readable without a byte means end of file.
     is_gone_ |= ready > 0;
     return std::nullopt;
   }

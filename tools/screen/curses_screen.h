@@ -1,10 +1,10 @@
-// The terminal of the process, drawn on by ncurses: only what has changed is sent, so nothing flickers. However the
-// program ends but for a kill -9, the destructor gives the terminal back as it was.
+// The terminal of the process, drawn with ncurses, which sends only changes, so nothing flickers. The destructor
+// restores the terminal, unless the program is killed by kill -9.
 //
-// Terminals whose entry is not installed are driven as the built-in xterm, screen or tmux of 256 colours.
+// Terminals without an installed entry are treated as the built-in xterm, screen or tmux with 256 colours.
 //
 // Threads:  one; one screen at a time.
-// Failure:  Open: a sentence for the user. A terminal that has gone is IsGone().
+// Failure:  Open: an error message for the user. IsGone() is true after the terminal was closed.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class CursesScreen {
   size_t width() const;
   size_t height() const;
   void Draw(const Frame& frame);
-  // Waits for a key, at most so long. None: no key, a signal, another size.
+  // Waits for a key, at most this long. nullopt: no key, a signal, or another size.
   std::optional<Key> Wait(int milliseconds);
   bool IsGone() const { return is_gone_; }
 

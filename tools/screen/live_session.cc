@@ -32,13 +32,13 @@ constexpr int kAttachTimeoutMs = 10'000;
 // Size of the page that is printed without a terminal.
 constexpr size_t kPrintedWidth = 80, kPrintedHeight = 24;
 
-// What is followed, and how a command line would name it.
+// What is followed, and its name on a command line.
 struct Subject {
   std::string name;  // "shop.Orders (PID 12345)", "app.hrec"
-  std::string file;  // what other commands take for it: a file, or the PID of a JVM that is recorded
+  std::string file;  // its name for other commands: a file, or the PID of a JVM that is recorded
   std::string path;  // of the recording; empty: it is temporary
   std::optional<JavaProcess> java;
-  std::unique_ptr<TemporaryRecording> temporary;  // that we have started
+  std::unique_ptr<TemporaryRecording> temporary;  // started by this session
 
   Result<std::unique_ptr<Recording>> Open() const {
     if (temporary) return temporary->Open();
@@ -55,9 +55,9 @@ Result<Subject> SubjectOf(const std::string& name) {
     return Subject{.name = ToUtf8(name), .file = name, .path = name, .java = {}, .temporary = {}};
   }
   auto java = Find(name);
-  if (!java.ok()) return Error{fmt::format("{}: no such file, and: {}", name, java.error().message)};
+  if (!java.ok()) return Error{fmt::format("{}: no such file, and {}", name, java.error().message)};
   const pid_t pid = java->process.pid;
-  // Of a jar its own name: the whole path leaves no room for the rest of the title.
+  // For a jar shows its own name: the whole path would leave no space for the rest of the title.
   const std::string main = ToUtf8(std::filesystem::path(java->main).filename().string());
   Subject subject{.name = fmt::format("{} (PID {})", main, pid),
                   .file = std::to_string(pid),
@@ -72,7 +72,7 @@ Result<Subject> SubjectOf(const std::string& name) {
   return subject;
 }
 
-// As `heaprec dump` does.
+// As in `heaprec dump`.
 Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   auto recording = subject.Open();
   if (!recording.ok()) return recording.error();
@@ -102,7 +102,7 @@ class Session {
   bool is_over() const { return is_over_; }
   bool is_paused() const { return view_.is_paused; }
 
-  // What was written since.
+  // Reads what was written since the last call.
   void Read() {
     follow_->Read();
     ContinueInNextFile();
@@ -135,8 +135,8 @@ class Session {
   }
 
  private:
-  // A JVM's recording that has rotated, or whose file was moved, continues in another file; so does the view, which
-  // then begins where that file does.
+  // If a JVM's recording has rotated, or its file was moved, it continues in another file, and so does the view, which
+  // then begins with that file.
   void ContinueInNextFile() {
     const Recording& part = follow_->recording();
     if (!subject_.java || !part.ending() || part.ending()->reason != format::kEndRotated) return;
@@ -165,7 +165,7 @@ class Session {
     shown_.answer = follow_->Answer(Spans()[view_.span].seconds, view_.ranking);
   }
 
-  // Reads the recording again from its start: nothing of a filter, or a row's callers, is kept for what was not asked.
+  // Reads the recording again from its start, because data for new filters or callers was not stored.
   void Ask() {
     FollowQuestion question = view_.question;
     SetFilter(view_.filter, given_, &question.scan.filter);
@@ -205,7 +205,7 @@ void Show(Session* session, const Terminal& terminal, CursesScreen* screen) {
   }
 }
 
-// Where nobody presses keys: frame after frame, as long as the recording runs.
+// Without a terminal: prints frame after frame, as long as the recording runs.
 ExitCode PrintFrames(Session* session, Terminal terminal) {
   if (terminal.width == 0) terminal.width = kPrintedWidth;
   Output output(STDOUT_FILENO);

@@ -14,7 +14,7 @@ struct FollowOptions {
   Ranking ranking;
 };
 
-// Until the user quits, a signal comes, or the terminal goes. Without a terminal a frame is printed each second.
+// Runs until the user quits, a signal comes, or the terminal is closed. Without a terminal prints a frame each second.
 ExitCode FollowLive(const FollowOptions& options);
 
 }  // namespace heaprec::tools

@@ -15,7 +15,7 @@ namespace heaprec::tools {
 namespace {
 
 constexpr size_t kLabel = 11, kFigures = 30;  // columns before a curve
-constexpr size_t kTallScreen = 30;            // from so many lines on all headlines are shown
+constexpr size_t kTallScreen = 30;            // all headlines are shown on screens with this many lines
 
 const std::array<By, 5> kGroupings{By::kSite, By::kClass, By::kPackage, By::kThread, By::kSize};
 const std::array<const char*, 4> kSorts{"bytes", "objects", "mean-size", "name"};
@@ -40,7 +40,7 @@ constexpr std::array<KeyHelp, 11> kHelp{{
 
 using render::Printable;
 
-// The first `width` characters of valid UTF-8.
+// Returns the first `width` characters of valid UTF-8.
 std::string Cut(const std::string& text, size_t width, bool unicode) {
   if (WidthOf(text) <= width) return text;
   const size_t dots = unicode ? 1 : 3;
@@ -72,7 +72,7 @@ Style StyleOf(Mood mood) {
   }
 }
 
-// Left and right ends of a line.
+// A line with a left and a right part.
 FrameLine Between(std::string left, Style style, std::string right, Style right_style, const Terminal& terminal) {
   right = Cut(right, terminal.width, terminal.unicode);
   const size_t room = terminal.width - std::min(terminal.width, WidthOf(right) + (right.empty() ? 0 : 2));
@@ -109,7 +109,7 @@ class Composer {
                              calm ? Style::kGood : Style::kWarning, terminal_));
   }
 
-  // On a small screen only the most important headline, and the worst of the others.
+  // On a small screen shows only the most important headline, and the worst of the others.
   void AddHeadlines() {
     std::vector<const Headline*> chosen;
     for (const Headline& one : shown_.headlines.sentences) chosen.push_back(&one);
@@ -156,7 +156,7 @@ class Composer {
     const auto heap = [](uint64_t bytes) { return bytes > 0 ? Bytes(static_cast<double>(bytes)) : "unknown"; };
     AddCurve("allocated", rate(now.counted_bytes), "peak " + rate(most_bytes), &FollowStep::counted_bytes);
     AddCurve("heap used", heap(now.heap_used), most_heap > 0 ? "peak " + heap(most_heap) : "", &FollowStep::heap_used);
-    // What leaks stays after every collection.
+    // Leaked objects remain after every collection.
     AddCurve("after GC", heap(now.heap_after), first_after > 0 ? "was " + heap(first_after) : "",
              &FollowStep::heap_after);
     const FollowAnswer& answer = shown_.answer;
@@ -175,7 +175,7 @@ class Composer {
                               render::FormatCell(answer.all.bytes, render::Unit::kBytes, terminal_.unicode).value);
     frame_.push_back(Between(
         text, Style::kStrong,
-        // A filter needs the room.
+        // A filter needs the space.
         fmt::format(
             "by {}, {}: {}{}", view_.question.grouping.Text(), view_.ranking.sort, CountOf(answer.all_rows, "row"),
             view_.filter.empty() ? " of " + CountOf(answer.all.samples, answer.has_rows ? "point" : "sample") : ""),
@@ -261,7 +261,7 @@ void Move(View* view, const Shown& shown, int64_t by) {
   view->selected = rows[static_cast<size_t>(std::clamp<int64_t>(now + by, 0, last))].path;
 }
 
-// `open`: nothing: the other way round.
+// `open`: nullopt: toggle.
 Action Open(View* view, const Shown& shown, std::optional<bool> open) {
   const auto& rows = shown.answer.rows;
   if (rows.empty()) return Action::kNothing;
@@ -271,7 +271,7 @@ Action Open(View* view, const Shown& shown, std::optional<bool> open) {
   std::set<RowPath>& opened = view->question.opened;
   const bool is_open = opened.contains(chosen->path);
   if (!open.value_or(!is_open)) {
-    // If the row is already closed, closes its parent.
+    // If the row is already collapsed, collapses its parent.
     if (!is_open && chosen->path.size() > 1) view->selected->pop_back();
     if (opened.erase(is_open ? chosen->path : *view->selected) == 0) return Action::kNothing;
     return Action::kAsk;

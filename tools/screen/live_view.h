@@ -1,4 +1,5 @@
-// The live view of `heaprec top --follow`: what is on the screen, and what keys do. It knows no terminal.
+// The live view of `heaprec top --follow`: the contents of the screen, and the effect of keys. Independent of the
+// terminal.
 //
 //   View view;
 //   Frame frame = Compose(view, shown, terminal, height);
@@ -16,7 +17,7 @@
 
 namespace heaprec::tools {
 
-// Lines of styled text: what is drawn on a terminal, or printed.
+// Lines of styled text, for a terminal or for printing.
 enum class Style : uint8_t { kPlain, kStrong, kDim, kGood, kWarning, kBad, kCurve, kSelected };
 
 struct StyledText {
@@ -46,39 +47,39 @@ struct Key {
   char character = 0;
 };
 
-// What the user has chosen.
+// The user's choices.
 struct View {
-  size_t span = 0;  // into Spans()
+  size_t span = 0;  // index into Spans()
   Ranking ranking;
   FollowQuestion question;
   std::string filter;               // as typed
-  std::optional<RowPath> selected;  // nothing: the first row
-  size_t page = 10;                 // rows that fitted last
+  std::optional<RowPath> selected;  // nullopt: the first row
+  size_t page = 10;                 // number of rows that fitted last
   bool is_paused = false, shows_help = false;
-  // A line that is being typed.
+  // A line being typed.
   enum class Prompt : uint8_t { kNone, kFilter, kSave };
   Prompt prompt = Prompt::kNone;
   std::string typed;
   std::string message;  // until the next key
-  std::string save_as;  // what kSave proposes
+  std::string save_as;  // name that kSave proposes
 };
 
-// What the data says.
+// The data to show.
 struct Shown {
-  std::string title;  // "shop.Orders (PID 12345), JDK 17.0.13, G1"; cut where there is no room
-  std::string state;  // "recording, 46 s", "ended: VM death, 46 s"; always whole
+  std::string title;  // "shop.Orders (PID 12345), JDK 17.0.13, G1"; shortened if necessary
+  std::string state;  // "recording, 46 s", "ended: VM death, 46 s"; never shortened
   FollowAnswer answer;
   std::vector<FollowStep> steps;
   uint64_t step_ns = 1;
   Headlines headlines;
 };
 
-// What the caller has to do after a key.
+// What the caller must do after a key.
 enum class Action : uint8_t {
   kNothing,
   kAnswer,  // other rows of the same data: Follow::Answer
   kAsk,     // View::question has changed: Follow::Ask
-  kSave,    // as View::typed
+  kSave,    // to View::typed
   kQuit,
 };
 
@@ -91,10 +92,10 @@ const std::vector<SpanChoice>& Spans();
 
 Action Press(Key key, View* view, const Shown& shown);
 
-// "class:NAME", "thread:NAME", "site:NAME", or what any frame of the stack matches.
+// Parses "class:NAME", "thread:NAME", "site:NAME", or a pattern for any frame of the stack.
 void SetFilter(const std::string& text, const FilterOptions& given, FilterOptions* filter);
 
-// `terminal`: width and characters. Exactly `height` lines.
+// `terminal`: width and characters. Returns exactly `height` lines.
 Frame Compose(View* view, const Shown& shown, const Terminal& terminal, size_t height);
 
 }  // namespace heaprec::tools

@@ -17,8 +17,8 @@ long NowMs() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// The work that is to be finished may hang. `timeout`, and wrappers that pass a terminal's signal on, send the same
-// request twice; a terminal that is closed sends several SIGHUP.
+// Finishing the work may hang. `timeout`, and wrappers that pass on a terminal's signal, send the same request twice; a
+// terminal that is closed sends several SIGHUP.
 void Note(int signal) {
   const long now_ms = NowMs();
   if (interrupted == 0) interrupted_ms = now_ms;
@@ -26,7 +26,7 @@ void Note(int signal) {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
     sigaction(signal, &action, nullptr);
-    (void)raise(signal);  // comes once this handler has returned
+    (void)raise(signal);  // delivered after this handler has returned
   }
   interrupted = 1;
 }

@@ -6,9 +6,9 @@
 
 namespace heaprec::tools {
 
-// From now on. System calls that wait return with EINTR.
+// From now on, waiting system calls return with EINTR.
 void CatchSignals(std::initializer_list<int> signals);
-// Whether one of them has come.
+// Whether one of them has arrived.
 bool IsInterrupted();
 
 }  // namespace heaprec::tools

@@ -11,7 +11,7 @@ void PrintError(std::string_view sentence) {
   Append(line, "heaprec: ");
   AppendPrintable(line, ToUtf8(sentence));
   line.push_back('\n');
-  // One write, so that lines of several processes do not mix. If stderr is closed there is nobody left to tell.
+  // Uses one write, so that lines of several processes do not mix. A closed stderr is ignored.
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line.data(), line.size());
 }
 

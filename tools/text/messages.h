@@ -1,4 +1,4 @@
-// One line on stderr, in the form all of the command's messages have: "heaprec: what and where".
+// Prints one line on stderr, in the form of all messages of the command: "heaprec: what and where".
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace heaprec::tools {
 
-// What is not UTF-8 in it, a path or a name, is replaced.
+// Replaces invalid UTF-8 in it, for instance in a path.
 void PrintError(std::string_view sentence);
 
-// The same; returns `code`, as the last words of a command.
+// The same; returns `code`, for use in a return statement.
 ExitCode Fail(ExitCode code, std::string_view sentence);
 
 }  // namespace heaprec::tools

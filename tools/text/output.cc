@@ -14,7 +14,7 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr mode_t kMode = 0666;  // less the umask
+constexpr mode_t kMode = 0666;  // before applying the umask
 
 Error Sentence(const std::string& path) { return Error{fmt::format("{}: {}", path, std::strerror(errno))}; }
 

@@ -1,7 +1,7 @@
-// Text on its way to a descriptor, gathered in memory and written in big pieces.
+// Writes text to a descriptor, in large pieces.
 //
-// Failure:  a closed pipe and a failed write both end it: failed() from then on, and what comes is dropped. status()
-//           says which of the two it was.
+// Failure:  after a closed pipe or a failed write, failed() is true, and further text is dropped. status()
+//           distinguishes the two.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,16 +34,16 @@ class Output {
     Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     Tick();
   }
-  // Call after each event: writes when enough has gathered.
+  // Call after each event: writes if there is enough text.
   void Tick() {
     if (text_.size() >= kPiece) Flush();
   }
   void Flush();
 
   bool failed() const { return error_ != 0; }
-  // kOk also for a closed pipe: who closed it has seen enough.
+  // Also kOk for a closed pipe, because its reader needs no more.
   ExitCode status() const;
-  // Says on stderr why writing to `name` failed, unless it did not.
+  // Reports on stderr if writing to `name` has failed.
   ExitCode Report(const std::string& name) const;
 
  private:
@@ -53,27 +53,27 @@ class Output {
   fmt::memory_buffer text_;
 };
 
-// A file that appears under its name whole or not at all.
+// A file that gets its name only when it is complete.
 //
-// It is written without a name (O_TMPFILE), or beside its final name where the file system cannot do that, and linked
-// to its name by Commit. A pipe, a device or "-" (standard output) is written as it is.
+// It is written without a name (O_TMPFILE) or, if the file system cannot do that, under a temporary name; Commit gives
+// it its final name. A pipe, a device or "-" (standard output) is written directly.
 //
-// Failure:  Open and Commit return the sentence for the user; an existing file is replaced only with `overwrite`.
+// Failure:  Open and Commit return an error message for the user; an existing file is replaced only with `overwrite`.
 class OutputFile {
  public:
   static Result<std::unique_ptr<OutputFile>> Open(const std::string& path, bool overwrite);
-  // Without Commit nothing is left behind.
+  // Without Commit no file remains.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // Once everything is written.
+  // Call when everything is written.
   Status Commit();
-  // Another final name on the same file system, before Commit or after it has failed.
+  // Sets another final name on the same file system, before Commit or after it has failed.
   void SetPath(std::string path) { path_ = std::move(path); }
-  // Flushes `output`, then commits. Nothing: the file is there. Else the exit code; what failed is said on stderr,
-  // unless the reader of a pipe has closed it.
+  // Flushes `output`, then commits. Returns nullopt on success, otherwise the exit code; the reason is reported on
+  // stderr, unless the reader of a pipe has closed it.
   std::optional<ExitCode> Finish(Output* output);
 
  private:
@@ -92,11 +92,11 @@ class OutputFile {
   std::string beside_;  // the temporary name, while it exists
 };
 
-// A whole file. Says on stderr what failed.
+// Writes a whole file. Reports errors on stderr.
 ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text);
 
-// Whether `output` is the same file as one of the inputs, under whatever name. The input "-" is standard input, which
-// may be a file.
+// Whether `output` is the same file as one of the inputs, under any name. The input "-" is standard input, which may be
+// a file.
 bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace heaprec::tools

@@ -1,5 +1,4 @@
-// Lines on stderr, if that is a terminal, that are removed at the end: how far a long read is, and how long something
-// goes on.
+// Lines on a terminal's stderr that are removed at the end: the progress of a long read, and a remaining time.
 #pragma once
 
 #include <chrono>
@@ -11,10 +10,10 @@ namespace heaprec::tools {
 // Appears after a second.
 class Progress {
  public:
-  // What is written to stdout at the same time. If stdout is a terminal as well, kOutput hides the progress.
+  // What is written to stdout meanwhile. If stdout is also a terminal, kOutput hides the progress.
   enum class StdoutUse : bool { kNothing, kOutput };
 
-  // `total`: in bytes; 0: not known, then nothing is shown.
+  // `total`: in bytes; 0: unknown, nothing is shown.
   Progress(std::string name, uint64_t total, StdoutUse stdout_use = StdoutUse::kNothing);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -1,4 +1,4 @@
-// Texts by number, from 0 in the order of first use: each stands once.
+// Texts by number, from 0 in order of first use, each once.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace heaprec::tools {
 
 class StringTable {
  public:
-  // Profiles have the empty text first.
+  // In profiles the first text is empty.
   StringTable(std::initializer_list<std::string_view> first = {}) {
     for (const std::string_view text : first) NumberOf(text);
   }
@@ -30,7 +30,7 @@ class StringTable {
   const std::deque<std::string>& texts() const { return texts_; }
 
  private:
-  std::deque<std::string> texts_;  // whose texts stay where they are
+  std::deque<std::string> texts_;  // a deque does not move its texts
   std::unordered_map<std::string_view, uint32_t> numbers_;
 };
 

@@ -1,6 +1,6 @@
-// Where temporary files are, and a folder there that is removed with its content.
+// The location of temporary files, and a temporary folder that is removed with its contents.
 //
-// Failure:  Make returns the sentence for the user.
+// Failure:  Make returns an error message for the user.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace heaprec::tools {
 
-// "$TMPDIR/heaprec-XXXXXX", for mkstemp and its like; without the variable in /tmp.
+// Returns "$TMPDIR/heaprec-XXXXXX" for mkstemp and similar functions; without the variable in /tmp.
 std::string TemporaryPattern();
 
 class TemporaryFolder {

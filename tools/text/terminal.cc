@@ -37,7 +37,7 @@ size_t Columns(int descriptor) {
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// The first `count` characters, or the last.
+// Return the first, or the last, `count` characters.
 std::string_view First(std::string_view text, size_t count) {
   size_t at = 0;
   while (at < text.size() && (count > 0 || IsContinuation(text[at]))) count -= !IsContinuation(text[at++]);
@@ -48,7 +48,7 @@ std::string_view Last(std::string_view text, size_t count) {
   return text.substr(First(text, WidthOf(text) - std::min(count, WidthOf(text))).size());
 }
 
-// Where packages end: before the first segment that begins like a class, or the last two ("Class.method").
+// The end of the packages: before the first segment that begins like a class, or before the last two ("Class.method").
 std::vector<std::string_view> Packages(std::string_view name) {
   std::vector<std::string_view> packages;
   for (size_t dot = name.find('.'); dot != std::string_view::npos && dot > 0; dot = name.find('.')) {
@@ -64,7 +64,7 @@ constexpr std::array<std::string_view, 9> kAcross{" ", "▏", "▎", "▍", "▌
 constexpr std::array<std::string_view, 9> kUp{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 9> kAsciiUp{" ", "_", "_", ".", "-", "-", "=", "*", "#"};
 
-// In eighths of a column; what is more than nothing is one at least.
+// In eighths of a column; at least one if the part is not 0.
 size_t Eighths(double part, size_t columns) {
   const double clipped = std::clamp(std::isfinite(part) ? part : 0, 0.0, 1.0);
   const auto eighths = static_cast<size_t>(std::lround(clipped * static_cast<double>(8 * columns)));

@@ -1,4 +1,4 @@
-// Where text goes: how wide it may be, and whether it may have colours and box-drawing characters.
+// Properties of the output: its width, and whether it supports colours and box-drawing characters.
 //
 // Context:  reads the environment: COLUMNS, NO_COLOR, TERM, and the locale's variables.
 #pragma once
@@ -11,35 +11,35 @@
 namespace heaprec::tools {
 
 struct Terminal {
-  size_t width = 0;      // columns; 0: no bound
-  bool colour = false;   // a terminal, and NO_COLOR is not set
-  bool unicode = false;  // the locale is one of UTF-8
+  size_t width = 0;      // columns; 0: no limit
+  bool colour = false;   // it is a terminal, and NO_COLOR is not set
+  bool unicode = false;  // the locale uses UTF-8
 
   // For a file or a pipe the width is $COLUMNS, if that is exported.
   static Terminal Of(int descriptor);
 
-  // The text as it is without colour.
+  // Returns the text unchanged without colour.
   std::string Bold(std::string_view text) const { return In("1", text); }
   std::string Dim(std::string_view text) const { return In("2", text); }
-  // `code`: of ECMA-48's SGR, "32".
+  // `code`: SGR code of ECMA-48, "32".
   std::string In(std::string_view code, std::string_view text) const;
 };
 
-// Columns that valid UTF-8 takes: its characters.
+// Returns the number of columns of valid UTF-8: its characters.
 size_t WidthOf(std::string_view utf8);
 
-// A name in at most `width` columns: packages to their initials, as many as needed, then the middle left out.
-// "c.s.t.javac.util.List". 0: no bound.
+// Shortens a name to at most `width` columns: abbreviates as many packages as necessary, then omits the middle.
+// "c.s.t.javac.util.List". 0: no limit.
 std::string Shortened(std::string_view name, size_t width, bool unicode);
 
-// Bars and lines are of block characters, or of ASCII without `unicode`; what is more than nothing shows. From the
-// left, `part` (0 to 1) of `width` columns; padded to it.
+// Bars and lines use block characters or, without `unicode`, ASCII; a part above 0 is always visible. Bar: `part` (0 to
+// 1) of `width` columns, from the left; padded to the width.
 std::string Bar(double part, size_t width, bool unicode);
 
-// One column for each value, against `most`.
+// One column per value, relative to `most`.
 std::string Sparkline(std::span<const double> values, double most, bool unicode);
 
-// The same, `rows` high: the top line first.
+// The same with `rows` lines, the top line first.
 std::string ChartLine(std::span<const double> values, double most, size_t row, size_t rows, bool unicode);
 
 }  // namespace heaprec::tools

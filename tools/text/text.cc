@@ -28,7 +28,7 @@ void Append(uint32_t code, std::string* out) {
   }
 }
 
-// The character at the front, as its bytes have it; its size. 0: no character.
+// Decodes the first character and returns its size. 0: no character.
 size_t Decode(std::string_view in, uint32_t* code) {
   const auto lead = static_cast<uint8_t>(in[0]);
   const size_t size = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
@@ -76,8 +76,8 @@ char ShortEscape(char c) {
 
 bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
 
-// The code of a character beyond ASCII that steers a terminal, in valid UTF-8; 0: of none. U+0080 to U+009F are
-// controls, of which xterm obeys some; U+202A to U+202E and U+2066 to U+2069 change the order in which a line is read.
+// Returns the code of a non-ASCII character that controls a terminal, in valid UTF-8; 0: none. U+0080 to U+009F are
+// controls, some of which xterm obeys; U+202A to U+202E and U+2066 to U+2069 change the reading order of a line.
 uint32_t SteeringCode(std::string_view utf8) {
   const auto byte = [&](size_t i) { return i < utf8.size() ? static_cast<uint8_t>(utf8[i]) : uint8_t{0}; };
   if (byte(0) == 0xc2 && byte(1) < 0xa0) return byte(1);
@@ -88,7 +88,7 @@ uint32_t SteeringCode(std::string_view utf8) {
 
 constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";
 
-// What stands for a byte; empty: itself.
+// The replacement of a byte; empty: itself.
 std::string_view Escape(char c) {
   switch (c) {
     case '&':
@@ -112,7 +112,7 @@ std::string_view Escape(char c) {
   }
 }
 
-// U+FFFE and U+FFFF are characters to UTF-8 but not to XML.
+// U+FFFE and U+FFFF are characters in UTF-8 but not in XML.
 bool IsNoCharacter(std::string_view at) { return at.starts_with("\xef\xbf\xbe") || at.starts_with("\xef\xbf\xbf"); }
 
 }  // namespace
@@ -273,7 +273,7 @@ std::string ShortPercent(double share) {
 }
 
 void AppendCsvField(std::string_view utf8, Text& into) {
-  // One after the other is faster than all at once: fields are long.
+  // Separate searches are faster than a combined one, because fields are long.
   const bool is_plain = utf8.find(',') == std::string_view::npos && utf8.find('"') == std::string_view::npos &&
                         utf8.find('\n') == std::string_view::npos && utf8.find('\r') == std::string_view::npos;
   if (is_plain) return Append(into, utf8);

@@ -1,4 +1,4 @@
-// Small pieces of text: numbers, sizes, times and strings as the commands print them.
+// Formats numbers, sizes, times and strings for output.
 //
 // Units:    times in ns since the start of the recording.
 // Threads:  one (the clock texts cache the last second).
@@ -13,8 +13,8 @@
 
 namespace heaprec::tools {
 
-// Names as the JVM stores them (modified UTF-8) as valid UTF-8, fit for any output. U+0000 in two bytes and surrogate
-// pairs in six become standard; what is neither becomes U+FFFD.
+// Converts the JVM's names (modified UTF-8) to valid UTF-8 for any output. U+0000 in two bytes and surrogate pairs in
+// six become standard; invalid bytes become U+FFFD.
 std::string ToUtf8(std::string_view modified_utf8);
 
 using Text = fmt::memory_buffer;
@@ -35,9 +35,9 @@ std::string CountOf(uint64_t count, std::string_view noun);
 // "1 h 02 min 03 s", "12.345 s"
 std::string Duration(uint64_t ns);
 
-// In quotes, escaped for JSON. `utf8` must be valid.
+// Quoted and escaped for JSON. `utf8` must be valid.
 void AppendJsonString(Text& text, std::string_view utf8);
-// The shortest text that reads back as the same number; null if it is none.
+// The shortest text that reads back as the same number; null if it is not finite.
 void AppendJsonNumber(Text& text, double number);
 // Control characters as \n or \x1b, so that a name cannot steer a terminal.
 void AppendPrintable(Text& text, std::string_view utf8);
@@ -54,7 +54,7 @@ class ClockText {
   uint64_t EpochNs(uint64_t time_ns) const { return start_epoch_ns_ + time_ns; }
 
  private:
-  // A second, rendered.
+  // The rendered text of a second.
   struct Second {
     int64_t of = -1;
     std::array<char, 32> date{}, time{};
@@ -70,10 +70,10 @@ class ClockText {
 // only for 0.
 std::string ShortPercent(double share);
 
-// A text as a field of CSV, quoted as RFC 4180 asks: only when it must be, inner quotes doubled.
+// A text as a CSV field, quoted only if RFC 4180 requires it, with inner quotes doubled.
 void AppendCsvField(std::string_view utf8, Text& into);
 
-// Text in XML and HTML, as content or within quotes. What XML 1.0 has no character for becomes U+FFFD.
+// Escapes text for XML and HTML, as content or within quotes. Characters that XML 1.0 does not have become U+FFFD.
 void AppendMarkup(Text& text, std::string_view utf8);
 
 }  // namespace heaprec::tools

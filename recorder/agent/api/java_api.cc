@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kSnapshotPatience(10);
 constexpr std::string_view kClass = "Lheaprec/Heaprec;";
 
-// A Java string in modified UTF-8, as much of it as a label may hold.
+// A Java string in modified UTF-8, up to the size of a label.
 class Text {
  public:
   Text(JNIEnv* jni, jstring from) {
@@ -48,7 +48,7 @@ bool IsOurs(jvmtiEnv* jvmti, jclass loaded) {
 
 }  // namespace
 
-// What takes long is done without the lock, on which the JVM's exit would wait.
+// Slow steps run without the lock, because the JVM's exit may wait for it.
 Result<std::string> Agent::Dump(const std::string& pattern) {
   std::future<Result<writer::Snapshot>> requested;
   {
@@ -82,7 +82,7 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_ask0(JNIEnv* jni, jclass, jstring
   JavaVM* vm = nullptr;
   if (jni->GetJavaVM(&vm) != JNI_OK) return nullptr;
   const char* const text = jni->GetStringUTFChars(command, nullptr);
-  if (text == nullptr) return nullptr;  // an OutOfMemoryError is on its way
+  if (text == nullptr) return nullptr;  // an OutOfMemoryError is pending
   std::string answer;
   try {
     std::string sentence;
@@ -99,7 +99,7 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_ask0(JNIEnv* jni, jclass, jstring
 JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_dump0(JNIEnv* jni, jclass, jstring path) {
   using heaprec::agent::Agent;
   const char* const text = jni->GetStringUTFChars(path, nullptr);
-  if (text == nullptr) return nullptr;  // an OutOfMemoryError is on its way
+  if (text == nullptr) return nullptr;  // an OutOfMemoryError is pending
   std::string answer;
   try {
     const auto dumped = Agent::Instance().Dump(text);
@@ -128,7 +128,7 @@ void LinkLabels(jvmtiEnv* jvmti, JNIEnv* jni) {
     if (IsOurs(jvmti, classes[i])) {
       const jfieldID linked = jni->GetStaticFieldID(classes[i], "linked", "Z");
       if (linked != nullptr) jni->SetStaticBooleanField(classes[i], linked, JNI_TRUE);
-      jni->ExceptionClear();  // a class of that name that is another one
+      jni->ExceptionClear();  // another class with this name
     }
     jni->DeleteLocalRef(classes[i]);
   }

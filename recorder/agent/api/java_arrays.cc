@@ -5,7 +5,7 @@
 namespace heaprec::agent {
 namespace {
 
-// Null: no memory; an exception is pending then, so no other JNI function may be called.
+// Returns null without memory. An exception is pending then, so no other JNI function may be called.
 jobjectArray NewArray(JNIEnv* jni, const char* of, size_t count) {
   if (jni->ExceptionCheck() == JNI_TRUE) return nullptr;
   const jclass type = jni->FindClass(of);

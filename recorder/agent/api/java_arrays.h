@@ -1,4 +1,4 @@
-// Builds what a native method of the agent returns: an Object[] of arrays.
+// Builds the return value of the agent's native methods: an Object[] of arrays.
 //
 // Context:  any thread of the application, in native.
 // Failure:  without memory Take returns null, and an OutOfMemoryError is pending.
@@ -19,7 +19,7 @@ class JavaArrays {
   JavaArrays& Add(const std::vector<jint>& values);
   JavaArrays& Add(const std::vector<jlong>& values);
   JavaArrays& Add(const std::vector<jdouble>& values);
-  // All of them, in the order of the calls.
+  // Returns all of them, in the order of the calls.
   jobjectArray Take();
 
  private:
@@ -27,7 +27,7 @@ class JavaArrays {
   JavaArrays& AddNumbers(const std::vector<Value>& values, Array (JNIEnv::*make)(jsize),
                          void (JNIEnv::*set)(Array, jsize, jsize, const Value*));
   JNIEnv* const jni_;
-  std::vector<jobject> arrays_;  // null: there was no memory for it
+  std::vector<jobject> arrays_;  // null: there was no memory for this array
 };
 
 // Throws an IllegalStateException "heaprec: why" once the native method returns.

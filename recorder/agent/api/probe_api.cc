@@ -32,7 +32,7 @@ Result<AllocationProbe*> Begin(JavaVM* vm, JNIEnv* jni, size_t most_objects) {
   return probe;
 }
 
-// The classes by name in order of their first object, and which of them each object is of.
+// The names of the classes in order of their first object, and per object the index of its class.
 struct Classes {
   std::vector<std::string> names;
   std::vector<jint> of;
@@ -49,8 +49,8 @@ Classes ClassesOf(const sources::Jvm& jvm, const AllocationProbe::Found& found) 
   return classes;
 }
 
-// Object[]: String[] of the classes, int[] which of them each object is of, long[] sizes, long[] count and bytes of all
-// objects, and whether these are whole.
+// Returns an Object[]: String[] names of the classes, int[] each object's index in them, long[] sizes, long[] count and
+// bytes of all objects, and whether they are complete.
 jobjectArray ToJava(JNIEnv* jni, const sources::Jvm& jvm, const AllocationProbe::Found& found) {
   const Classes classes = ClassesOf(jvm, found);
   std::vector<jlong> sizes;
@@ -95,7 +95,7 @@ JNIEXPORT jlong JNICALL Java_heaprec_Probe_begin0(JNIEnv* jni, jclass, jint most
   return 0;
 }
 
-// First of all the end: nothing is allocated before it.
+// Ends the probe before anything is allocated.
 JNIEXPORT jobjectArray JNICALL Java_heaprec_Probe_end0(JNIEnv* jni, jclass, jlong probe) {
   if (probe == 0) return nullptr;
   try {

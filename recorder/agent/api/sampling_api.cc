@@ -32,7 +32,7 @@ int Agent::Sample(JavaVM* vm, const heaprec_sampling& how, SamplingClient sample
   const std::lock_guard lock(mutex_);
   JNIEnv* const jni = sources::EnvOf(vm);
   if (jni == nullptr) return HEAPREC_INVALID;
-  // After Abandon its source is off: it begins anew.
+  // After Abandon the source is off, so sampling starts anew.
   if (samples_ && sampler == sampler_ && sources::active_source.load() != samplings_.back().get()) StopSampling(jni);
   const bool is_its_own = samples_ && sampler == sampler_;
   if (how.function == nullptr) {
@@ -69,7 +69,7 @@ Status Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
   jvmtiCapabilities files{};
   files.can_get_source_file_name = 1;
   jvmti_->AddCapabilities(&files);  // always available; without it frames have no file
-  // Each may take megabytes.
+  // Frees earlier samplings: each may take megabytes.
   if (!samplings_.empty() && NoThreadInside(jvmti_)) samplings_.clear();
   samplings_.push_back(std::make_unique<sources::CallbackSource>(parts, how));
   samples_ = true;
@@ -80,7 +80,7 @@ Status Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
   return {};
 }
 
-// The source stays until the next one begins: a thread may be inside it. Its traces do not.
+// Frees the traces. The source itself stays until the next one starts, because a thread may be inside it.
 void Agent::StopSampling(JNIEnv* jni) {
   if (!samples_) return;
   samples_ = false;
@@ -112,7 +112,7 @@ JNIEXPORT int heaprec_sample_allocations(void* vm, const heaprec_sampling* how) 
     const int answer = Agent::Instance().Sample(static_cast<JavaVM*>(vm), *how, SamplingClient::kAgent, &why);
     if (answer == HEAPREC_UNSUPPORTED) Log(LogLevel::kError, "no sampling: {}", why);
     return answer;
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     Agent::Instance().Abandon();
     return HEAPREC_UNSUPPORTED;
   }

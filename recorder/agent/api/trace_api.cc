@@ -25,13 +25,13 @@ namespace heaprec::agent {
 namespace {
 
 constexpr int32_t kDepth = 64;
-// StackTraceElement's own: -2 is a native method.
+// As in StackTraceElement: -2 is a native method.
 constexpr jint kUnknownLine = -1, kNativeLine = -2;
 
 std::atomic<uint64_t> draws{0};
 
-// Intervals are drawn, so that nothing in the program can keep step with them, and what an object stands for follows
-// from its size alone. That is kept where the other agents keep their context.
+// Intervals are random, so that no pattern in the program can synchronize with them, and the weight of an object
+// follows from its size alone. The mean interval is stored where other agents store their context.
 int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env*, void* every_bytes) {
   const auto mean = static_cast<double>(reinterpret_cast<intptr_t>(every_bytes));
   const auto size = static_cast<uint64_t>(trace->byte_size);
@@ -41,14 +41,14 @@ int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env*, void* every_
   return static_cast<int64_t>(std::ceil(random.Exponential() * mean));
 }
 
-// What a frame was called when its object was sampled.
+// The names of a frame when its object was sampled.
 struct KeptName {
   std::string class_name, method, file;
   jint line = kUnknownLine;
 };
 using FrameKey = std::pair<void*, int64_t>;
 
-// Traces as they are found, under the lock of those who follow; names that the JVM still knows come later.
+// Traces are copied under the trackers' lock; names that the JVM still has are added later.
 struct Found {
   std::vector<std::string> signatures;
   std::vector<jlong> numbers;
@@ -81,7 +81,7 @@ std::string NameOf(std::string_view signature) {
   return format::JavaClassName(is_class ? signature.substr(1, signature.size() - 2) : signature);
 }
 
-// Frames as StackTraceElement has them, each once.
+// Frames with the fields of StackTraceElement, each once.
 class Frames {
  public:
   Frames(jvmtiEnv* jvmti, JNIEnv* jni, const std::map<FrameKey, KeptName>& kept)
@@ -112,7 +112,7 @@ class Frames {
   KeptName NameOfFrame(const FrameKey& key) {
     const auto method = static_cast<jmethodID>(key.first);
     jclass type = nullptr;
-    // What JVMTI refuses is of a class that is gone.
+    // JVMTI returns an error for classes that have been unloaded.
     if (jvmti_.GetMethodDeclaringClass(method, &type) != JVMTI_ERROR_NONE || type == nullptr) {
       const auto kept = kept_.find(key);
       return kept != kept_.end() ? kept->second : KeptName();
@@ -130,7 +130,7 @@ class Frames {
     jint count = 0;
     jvmtiLineNumberEntry* table = nullptr;
     if (jvmti_.GetLineNumberTable(method, &count, &table) != JVMTI_ERROR_NONE) return kUnknownLine;
-    // Finds the last entry that begins at or before it; entries need not be in order.
+    // Finds the last entry that begins at or before the bytecode index; entries may be in any order.
     jint line = kUnknownLine;
     jlocation from = -1;
     for (const jvmtiLineNumberEntry* entry = table; entry != table + count; ++entry) {

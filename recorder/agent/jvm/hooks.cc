@@ -43,7 +43,7 @@ std::optional<Detours> detours;
 std::atomic<InNewTlab> original_in_new_tlab{nullptr};
 std::atomic<OutsideTlab> original_outside_tlab{nullptr};
 
-// The original first: then only two arguments have to outlive a call.
+// Calls the original first, so that only two arguments must be preserved across a call.
 void OnInNewTlab(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread) {
   original_in_new_tlab.load(std::memory_order_relaxed)(klass, object, tlab_bytes, object_bytes, thread);
   heaprec_on_refill(thread, object_bytes);
@@ -59,7 +59,7 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
 
 // Freeze::allocate_chunk: the object itself, the size of the stack, and up to one parameter more.
 using AllocateChunk = void* (*)(void* freeze, size_t stack_words, size_t more);
-// As the detours: never reset.
+// Never reset, for the same reason as the detours.
 std::optional<Detour> chunk_detour;
 std::atomic<AllocateChunk> original_allocate_chunk{nullptr};
 
@@ -75,9 +75,9 @@ using RetireTlab = void (*)(void* tlab, void* first, void* second);
 constexpr size_t kRetireFunctions = std::size(hotspot::kRetireTlab);
 std::array<std::optional<Detour>, kRetireFunctions> retire_detours;
 std::array<std::atomic<RetireTlab>, kRetireFunctions> retire_originals;
-bool probes_hold_hooks = false;  // a probe has been used: its hooks stay
+bool probes_hold_hooks = false;  // a probe has been used: its hooks stay installed
 
-// 11: make_parsable(retire, zap) may leave the TLAB in use.
+// JDK 11: make_parsable(retire, zap) may leave the TLAB in use.
 template <size_t I>
 bool Retires(const void* first) {
   return hotspot::kRetireTlab[I] != hotspot::kMakeParsable || (reinterpret_cast<uintptr_t>(first) & 0xff) != 0;
@@ -174,8 +174,8 @@ Status RemoveDetours() {
   return removed.ok() ? Remove(detours->outside_tlab) : removed;
 }
 
-// Where it cannot be had, points in stack chunks are missed, and counted as such. In every JVM before 21 there are
-// none.
+// If this detour cannot be installed, points in stack chunks are missed, and counted as missed. JVMs before 21 have no
+// stack chunks.
 void InstallChunkDetour(const sources::Jvm& jvm) {
   for (const std::string& name : hotspot::StackChunkFunctions(jvm.structs)) {
     const auto target = jvm.symbols->FindByPrefix(name);
@@ -195,7 +195,7 @@ Status InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
                                         {heaprec_on_refill, heaprec_on_outside});
 }
 
-// The last two only where exceptions are recorded.
+// The last two are enabled only if exceptions are recorded.
 constexpr std::array kEvents{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
                              JVMTI_EVENT_EXCEPTION, JVMTI_EVENT_EXCEPTION_CATCH};
 constexpr std::array kGcEvents{JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
@@ -211,7 +211,7 @@ jvmtiCapabilities SamplingCapability() {
 Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
-  // What an earlier recording could not take away would report everything twice.
+  // Hooks that an earlier recording could not remove would report everything twice.
   auto restored = hotspot::RemoveAllocatorHooks();
   if (!restored.ok()) return restored.error();
   auto installed = InstallDetours(jvm);
@@ -219,7 +219,7 @@ Result<std::string> InstallHooks(const sources::Jvm& jvm, JNIEnv* jni) {
     InstallChunkDetour(jvm);
     return std::string();
   }
-  // A detour that stays, because its removal is refused, would report what the vtables report.
+  // A detour whose removal is refused would report the same objects as the vtables.
   auto removed = RemoveDetours();
   if (!removed.ok()) return Error{fmt::format("{}; {}", installed.error().message, removed.error().message)};
   auto vtables = InstallVtables(jvm, jni);
@@ -275,7 +275,7 @@ Status EnableEvents(const sources::Jvm& jvm, bool exceptions) {
     return Error{
         fmt::format("the JVM refused JVMTI event {} (error {})", static_cast<int>(event), static_cast<int>(error))};
   }
-  // A recording without collections is still one.
+  // A recording without collections is still useful.
   for (const jvmtiEvent event : kGcEvents) jvm.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
   return {};
 }
@@ -290,7 +290,7 @@ void DisableEvents(const sources::Jvm& jvm) {
   const jvmtiCapabilities sampling = SamplingCapability();
   jvm.jvmti->RelinquishCapabilities(&sampling);
   auto removed = RemoveHooks();
-  // Installed but without a source, a hook is one load and a branch.
+  // An installed hook without a source costs a load and a branch.
   if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);
 }
 
@@ -302,7 +302,7 @@ EventsOfStart::~EventsOfStart() {
   if (jvm_ == nullptr) return;
   try {
     DisableEvents(*jvm_);
-  } catch (...) {  // no memory for the sentence why the hooks stay
+  } catch (...) {  // out of memory for the reason why the hooks stay
   }
 }
 

@@ -10,15 +10,15 @@
 namespace heaprec::agent {
 namespace {
 
-// Small: an application whose heap is nearly full must not meet an OutOfMemoryError because of us.
+// Small, so that an application whose heap is nearly full gets no OutOfMemoryError because of the test.
 constexpr jsize kArrayBytes = 16 << 10;
-// Most arrays fit into what the thread has left of its TLAB; one does not after 16 MiB at the latest (a TLAB has 4 at
-// most with G1's largest regions, 8 where it was asked for).
+// Most arrays fit into the rest of the thread's TLAB. After at most 16 MiB one does not: a TLAB has at most 4 MiB with
+// G1's largest regions, or 8 MiB if the user requested that.
 constexpr int kMaxArrays = 1024;
 // An array's header: 16 bytes, or 24 without compressed class pointers; sizes are multiples of 8.
 constexpr uint64_t kMinHeader = 12, kMaxHeader = 32;
 
-// A few arrays away, and most often inside the same TLAB.
+// A few arrays further, and mostly inside the same TLAB.
 constexpr uint64_t kArmedGap = 3 * kArrayBytes;
 
 // Records what the hooks and the JVM deliver for one thread, and forces objects on request. Ignores other threads.
@@ -52,7 +52,7 @@ void SelfTestSource::Reset(void* java_thread, bool force) {
 void SelfTestSource::OnHook(void* java_thread, uint64_t size, bool outside) {
   if (java_thread != java_thread_) return;
   hook_size = size;
-  delivered_size = 0;  // what came before was not this object
+  delivered_size = 0;  // earlier deliveries were not this object
   if (force_) {
     layout_.Force(java_thread);
   } else {
@@ -62,7 +62,7 @@ void SelfTestSource::OnHook(void* java_thread, uint64_t size, bool outside) {
 
 void SelfTestSource::OnDelivered(const sources::Delivered& object) {
   if (object.java_thread != java_thread_) return;
-  // What comes after the test finds this thread at its next slow path.
+  // The next slow path of this thread delivers an object.
   layout_.Force(object.java_thread);
   delivered_size = object.size;
 }
@@ -79,7 +79,7 @@ class ActiveScope {
   sources::Source* const before_;
 };
 
-// Allocates one array; answers by how much A moved, 0 if the heap is too small for it.
+// Allocates one array. Returns by how much A moved; 0 if the heap is too small for the array.
 uint64_t Allocate(const sources::Jvm& jvm, JNIEnv* jni, void* java_thread) {
   const uint64_t before = jvm.layout.AllocatedBytes(java_thread);
   jbyteArray array = jni->NewByteArray(kArrayBytes);
@@ -99,7 +99,7 @@ Result<uint64_t> AllocateExactly(const sources::Jvm& jvm, JNIEnv* jni, void* jav
   return Error{fmt::format("self-test: the thread's allocation counter advanced by {} for 16 KiB", moved)};
 }
 
-// Allocates until one array takes the slow path, and compares what the hook and the JVM made of it.
+// Allocates until one array takes the slow path, and compares what the hook and the JVM reported for it.
 Status RunStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, bool force) {
   void* const java_thread = jvm.thread_of(jni);
   probe->Reset(java_thread, force);

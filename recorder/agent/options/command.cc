@@ -29,7 +29,8 @@ constexpr std::pair<std::string_view, CommandKind> kCommands[] = {{"start", Comm
                                                                   {"flush", CommandKind::kFlush},
                                                                   {"status", CommandKind::kStatus}};
 
-// True if the part is not an option of a recording: a command's name (as the first part only) or the reply's file.
+// Returns true if the part is not an option of a recording: a command's name (only as the first part), or the reply's
+// file.
 bool Take(Part part, bool first, Command* command) {
   if (part.key == "reply") return command->reply_file = part.value, true;
   for (const auto& [name, kind] : kCommands) {

@@ -1,14 +1,14 @@
-// What an attaching tool requests of the agent: "start,file=rec.hrec", "stop", "flush", "status=FILE", and the file for
-// the reply.
+// A command from an attaching tool: "start,file=rec.hrec", "stop", "flush" or "status=FILE", and the file for the
+// reply.
 //
 // `reply=FILE` may be among the options of any command, and among those of the agent at the JVM's start. The agent then
 // creates FILE (O_EXCL, 0600: an existing file or link is never touched). Its first line is "ok", "error", "unwritten"
-// or "starting"; a sentence follows, whose paths may contain line feeds, and a line feed. HotSpot's attach protocol
-// returns a number only.
+// or "starting"; a sentence and a line feed follow; paths in the sentence may contain line feeds. HotSpot's attach
+// protocol returns a number only.
 //
 // Context:  setup.
-// Failure:  if the file can hold no content (disk full, file size limited), FILE becomes a symbolic link whose target
-//           is the same text. A reply that cannot be written at all is dropped: the tool has the number.
+// Failure:  if the file cannot be written (disk full, file size limited), FILE becomes a symbolic link whose target is
+//           the same text. If that fails, too, the tool gets only the number.
 // Format:   docs/guide/first-recording.md#how-attaching-works
 #pragma once
 
@@ -33,7 +33,7 @@ Result<Command> ParseCommand(std::string_view text);
 enum class ReplyStatus {
   kOk,
   kError,
-  kUnwritten,  // done, but some of the recording could not be written
+  kUnwritten,  // done, but a part of the recording could not be written
   kStarting,   // the JVM does not take agents yet: the tool may repeat the command
 };
 

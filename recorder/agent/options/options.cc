@@ -81,11 +81,11 @@ Status AddFile(const std::string& path, std::vector<Option>* options) {
 constexpr double kMaxPerSecond = 200'000;
 constexpr double kMinPerSecond = 1.0 / 3600;
 constexpr uint64_t kMinTracked = 64;
-// Maximum size if the user chose no bound: hours to days at the default rate (docs/reference/agent-options.md).
+// Maximum file size by default: hours to days at the default rate (docs/reference/agent-options.md).
 constexpr uint64_t kDefaultMaxBytes = 256 << 20;
 constexpr double kMaxWalksPerSecond = 8000;
 
-// What a number may be followed by, and the factor that it stands for.
+// A suffix of numbers, and its factor.
 struct Unit {
   std::string_view name;
   double factor;
@@ -94,12 +94,12 @@ constexpr Unit kSizeUnits[] = {{"", 1},         {"k", 1 << 10},   {"kb", 1 << 10
                                {"mb", 1 << 20}, {"mib", 1 << 20}, {"g", 1 << 30},  {"gb", 1 << 30},  {"gib", 1 << 30}};
 constexpr Unit kRateUnits[] = {{"", 1}, {"/s", 1}, {"/m", 1.0 / 60}, {"/min", 1.0 / 60}, {"/h", 1.0 / 3600}};
 
-// An eighth of them is still a chunk worth its dictionaries.
+// Chunks are an eighth of this, which is still large compared with their dictionaries.
 constexpr uint64_t kMinFileBytes = 1 << 20;
 constexpr uint64_t kMinFileNs = 10'000'000'000;
 constexpr uint64_t kMinNmtNs = 1'000'000'000;
 
-// A number and its unit.
+// Parses a number with a unit.
 std::optional<double> ParseQuantity(std::string_view text, std::span<const Unit> units) {
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -110,7 +110,7 @@ std::optional<double> ParseQuantity(std::string_view text, std::span<const Unit>
 }
 
 std::optional<uint64_t> ParseTime(std::string_view text, uint64_t least_ns = 0) {
-  // Past a century the sum with the clock could overflow.
+  // Beyond a century the sum with the clock could overflow.
   constexpr uint64_t kMostNs = 3'200'000'000'000'000'000;
   const auto ns = ParseDuration(text);
   return ns >= least_ns && ns <= kMostNs ? ns : std::nullopt;
@@ -126,7 +126,7 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
 
 std::optional<double> ParseRate(std::string_view text) {
   const auto rate = ParseQuantity(text, kRateUnits);
-  // A little slack: 1/h is not exact in binary.
+  // Tolerates rounding: 1/h is not exact in binary.
   if (!rate || *rate < kMinPerSecond * 0.999 || *rate > kMaxPerSecond) return std::nullopt;
   return rate;
 }
@@ -152,7 +152,7 @@ bool SetPoints(Options* options, std::string_view value) {
   return rate <= kMaxPointsPerSecond && Set(&options->points_per_second, rate);
 }
 
-// One of a few words, each with its value.
+// Parses one of several words, each with its value.
 template <typename T, size_t N>
 bool Choose(T* field, std::string_view word, const std::pair<std::string_view, T> (&choices)[N]) {
   const auto found = std::ranges::find(choices, word, &std::pair<std::string_view, T>::first);
@@ -218,7 +218,7 @@ bool SetCensus(Options* options, std::string_view value) {
          Set(&options->census_per_second, rate);
 }
 
-// Four times as many come into the ring.
+// The ring receives four times as many.
 constexpr uint64_t kMaxMapsPerSecond = 2000;
 
 bool SetMaps(Options* options, std::string_view value) {
@@ -239,7 +239,7 @@ bool SetLabels(Options* options, std::string_view value) {
 }
 
 struct Key {
-  std::string_view name, valid;  // what its values look like
+  std::string_view name, valid;  // valid: description of valid values
   bool (*set)(Options*, std::string_view);
 };
 using View = std::string_view;
@@ -301,7 +301,7 @@ constexpr std::array<std::string_view, 14> kValid{
     "file", "rate",    "only",   "native.mmap_rate", "duration", "throttle", "ring",
     "sync", "maxsize", "maxage", "rotate",           "loglevel", "service",  "labels"};
 
-// native.rate: as the agent of a JVM has it, where `rate` is that of the heap.
+// native.rate is the name in the agent's options for a JVM, where `rate` is that of the heap.
 bool IsValid(std::string_view key) { return key == "native.rate" || std::ranges::find(kValid, key) != kValid.end(); }
 
 Result<ProgramOptions> Parse(const std::vector<Option>& given) {
@@ -411,7 +411,7 @@ Result<Options> ParseOptions(const std::vector<Option>& given) {
 
 bool AsksForStrict(std::string_view text) {
   const auto given = SplitOptions(text);
-  // If an options file cannot be read, the other options decide.
+  // If an options file cannot be read, only the options outside it are considered.
   if (!given.ok()) return fmt::format(",{},", text).find(",strict,") != std::string::npos;
   bool strict = false;
   for (const Option& option : *given) {

@@ -23,7 +23,7 @@ namespace heaprec::agent {
 // options replace its name.
 //
 // A file has one key=value per line. Blank lines, lines that begin with '#', and spaces around key and value are
-// ignored. Commas and backslashes in a file stand for themselves. A file cannot include another file.
+// ignored. Commas and backslashes in a file have no special meaning. A file cannot include another file.
 //
 // Failure:  a file that cannot be read, or does not contain options: the error names file and line.
 struct Option {
@@ -33,7 +33,7 @@ struct Option {
 
 Result<std::vector<Option>> SplitOptions(std::string_view text);
 
-// "rate=20,source=jvmti,strict"; SplitOptions takes it.
+// "rate=20,source=jvmti,strict", in the form that SplitOptions reads.
 std::string AsText(const std::vector<Option>& options);
 
 enum class SourceChoice { kAuto, kHooks, kJvmti, kPortable };
@@ -41,14 +41,15 @@ enum class SourceChoice { kAuto, kHooks, kJvmti, kPortable };
 struct Options {
   std::string file = "heaprec-%p.hrec";
   double rate_per_second = 150;
-  double points_per_second = 4000;  // counted, as samples or not; less than what the samples need: only these
-  bool max_points = false;          // more, as the program's CPU time allows
+  // points to count, whether they become samples or not; at least as many as the samples need
+  double points_per_second = 4000;
+  bool max_points = false;  // use more, depending on the program's CPU time
   throttle::Rule rule = throttle::Rule::kAdaptive;
-  uint64_t max_samples = 0;  // of the recording; 0: no limit
+  uint64_t max_samples = 0;  // maximum for the recording; 0: no limit
   uint64_t duration_ns = 0;  // 0: until the JVM exits
   uint64_t delay_ns = 0;
   int stack_depth = 128;
-  bool walk_stacks = true;  // where possible; otherwise JVMTI's GetStackTrace
+  bool walk_stacks = true;  // if possible; otherwise uses JVMTI's GetStackTrace
   SourceChoice source = SourceChoice::kAuto;
   bool exceptions = false;  // also record thrown exceptions
   double exceptions_per_second = 100;
@@ -61,7 +62,7 @@ struct Options {
   uint64_t nmt_ns = 0;
   bool no_nmt = false;
   format::CensusMode census = format::CensusMode::kOff;
-  double census_per_second = 0;  // of kDrawn: maximum walks per second
+  double census_per_second = 0;  // for kDrawn: maximum walks per second
   std::string ring = "auto";     // "auto", "off", or a path
   std::string service;           // service name; empty: from OpenTelemetry's environment variables
   LabelChoice labels = LabelChoice::kOn;
@@ -69,9 +70,9 @@ struct Options {
   writer::Limits limits;
   LogLevel log_level = LogLevel::kWarn;
   bool strict = false;
-  // Patterns (*, ?) of main classes and jars of JVMs to record, or not to. Without `only`: all.
+  // Patterns (*, ?) of main classes and jars of JVMs that are recorded (without `only`: all), or not recorded.
   std::vector<std::string> only, skip;
-  // `main`: "com.x.Main", "module/com.x.Main", "/opt/app.jar"; the part behind the last '/' is enough to match.
+  // `main`: "com.x.Main", "module/com.x.Main" or "/opt/app.jar"; the part after the last '/' is sufficient for a match.
   bool Records(const std::string& main) const;
   std::string given;  // the given options as key=value,key=value, including those from files
 };
@@ -87,13 +88,13 @@ bool AsksForStrict(std::string_view text);
 const char* SourceName(SourceChoice choice);
 
 // HEAPREC_NATIVE_SAMPLED, the options of libheaprec.so in a program without a JVM:
-// "file=rec-%p.hrec,rate=100,only=NAME". They are those of the agent that need no JVM, and `only`.
+// "file=rec-%p.hrec,rate=100,only=NAME". They are the agent's options that need no JVM, and `only`.
 //
 // Format:   docs/guide/native-memory.md#programs-without-a-jvm
 struct ProgramOptions {
   Options options{};         // native, at native_per_second
-  std::string only{};        // the name of a program's file; empty: any
-  std::string reply_file{};  // as agent::Command
+  std::string only{};        // file name of the program; empty: any
+  std::string reply_file{};  // as in agent::Command
 };
 
 Result<ProgramOptions> ParseProgramOptions(std::string_view text);

@@ -14,11 +14,11 @@
 namespace heaprec::agent {
 namespace {
 
-// A label, and the environment variable for it other than OTEL_RESOURCE_ATTRIBUTES.
+// A label, and its environment variable in addition to OTEL_RESOURCE_ATTRIBUTES.
 struct LabelSource {
   std::string_view key;
   const char* variable = nullptr;
-  bool is_variable_first = false;  // as OpenTelemetry has it for the name of the service
+  bool is_variable_first = false;  // precedence, as OpenTelemetry defines it for the service name
 };
 constexpr std::string_view kServiceName = "service.name";
 constexpr LabelSource kSources[] = {{kServiceName, "OTEL_SERVICE_NAME", true},
@@ -39,7 +39,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// A '%' that no two hexadecimal digits follow is itself.
+// A '%' without two hexadecimal digits after it is an ordinary character.
 std::string PercentDecoded(std::string_view text) {
   std::string decoded;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -53,7 +53,7 @@ std::string PercentDecoded(std::string_view text) {
   return decoded;
 }
 
-// No character of UTF-8 is cut in two.
+// Cuts between characters of UTF-8.
 std::string Shortened(std::string value) {
   if (value.size() <= kMaxValueBytes) return value;
   size_t end = kMaxValueBytes;

@@ -2,8 +2,8 @@
 // `service`, and from a short list of environment variables. Nothing else of the environment is read.
 //
 // Context:  setup.
-// Failure:  none. What is malformed is left out.
-// Format:   docs/format/recording.md#service-labels has the keys and which source comes first.
+// Failure:  none. Malformed labels are omitted.
+// Format:   docs/format/recording.md#service-labels has the keys and the precedence of the sources.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 
 namespace heaprec::agent {
 
-// What is stored of the labels' values: the values, nothing, or their hashes, which are the same on all hosts.
+// What is stored of the labels: their values, nothing, or hashes, which are the same on all hosts.
 enum class LabelChoice { kOn, kOff, kRedact };
 
-// The value of a variable; empty: it is not set.
+// Returns the value of a variable; empty if it is not set.
 using Environment = std::function<std::string_view(const char* name)>;
 
 std::vector<format::ServiceLabel> ParseServiceLabels(std::string_view service, const Environment& environment);

@@ -19,7 +19,7 @@
 namespace heaprec::agent {
 namespace {
 
-pid_t watched = 0;  // not a child of fork
+pid_t watched = 0;  // pid of this process; a forked child has another one
 void (*end_recording)() = nullptr;
 sigset_t signals_of_main;
 sem_t decided;
@@ -34,8 +34,8 @@ void* ExitAsLast(void*) {
   exit(0);
 }
 
-// Starts a thread on which the program's exit handlers have its descriptors (the drain has others), signal mask and
-// locale, and a stack of the usual size.
+// Starts a thread for the program's exit handlers. It has the program's descriptors (the drain has others), signal mask
+// and locale, and a stack of the usual size.
 bool StartExitThread() {
   sigset_t all;
   sigfillset(&all);
@@ -53,14 +53,14 @@ void NoteEndOfMain(void*) {
   main_has_ended.store(true);
 }
 
-// By the names that ExitAsLast and the callers of StartSignalMaskedThread give.
+// Recognizes the thread names given by ExitAsLast and the callers of StartSignalMaskedThread.
 bool IsAgentThread(const char* task) {
   std::string name;
   std::getline(std::ifstream(std::string("/proc/self/task/") + task + "/comm"), name);
   return name.starts_with(arch::kAgentThreadPrefix);
 }
 
-// Whether `is_one` is false for each thread of the process; false if they cannot be listed.
+// Whether `is_one` is false for each thread of the process. Returns false if the threads cannot be listed.
 template <typename IsOne>
 bool NoTask(IsOne is_one) {
   const GuardedFd tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -79,7 +79,7 @@ void WatchMainThread(void (*end)()) {
   if (sem_init(&decided, 0, 0) != 0 || pthread_key_create(&key, NoteEndOfMain) != 0) return;
   watched = getpid();
   end_recording = end;
-  pthread_setspecific(key, &watched);  // any value but null: the thread's end then comes by
+  pthread_setspecific(key, &watched);  // any value except null: then the key's destructor runs when the thread ends
 }
 
 void StopWatchingMainThread() {

@@ -1,10 +1,10 @@
-// libheaprec.so in a program without a JVM, by LD_PRELOAD: with HEAPREC_NATIVE_SAMPLED in its environment its native
-// memory is sampled, from before main until exit.
+// libheaprec.so in a program without a JVM, by LD_PRELOAD: if its environment has HEAPREC_NATIVE_SAMPLED, its native
+// memory is sampled from before main until exit.
 //
 //   LD_PRELOAD=/path/libheaprec.so HEAPREC_NATIVE_SAMPLED=file=rec-%p.hrec,rate=100,only=NAME ./program
 //
 // Context:  setup.
-// Failure:  one line on stderr; the program runs on without being recorded.
+// Failure:  one line on stderr; the program continues without a recording.
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ pid_t recorded = 0;
 
 bool IsRecorded() { return recording != nullptr && getpid() == recorded; }
 
-// A JVM loads the same library as its agent, long after libc: what its environment says is then not for us.
+// If a JVM loads the library as its agent, long after libc, the environment's options are not meant for it.
 bool IsPreloaded() {
   struct Search {
     bool found = false, is_first = false;
@@ -58,8 +58,8 @@ bool IsPreloaded() {
   return search.is_first;
 }
 
-// Ends the recording and its threads, and says why: `event`, `name` and `demand` together. Waits, for seconds if the
-// disk is slow. Does not reset `recorded`: fork's second handler must release what the first one holds.
+// Ends the recording and its threads, and logs the reason: `event`, `name` and `demand` together. Waits for seconds if
+// the disk is slow. Does not reset `recorded`: fork's second handler must release what the first one holds.
 void EndRecording(const char* event, const char* name, const char* demand) {
   static std::atomic<bool> has_ended{false};
   if (!IsRecorded()) return;
@@ -78,7 +78,7 @@ void EndRecording(const char* event, const char* name, const char* demand) {
   errno = error;
 }
 
-// A call that fails, or makes glibc abort later, in a process with threads that the program does not know.
+// For a call that fails, or makes glibc abort later, if the process has threads that the program does not know.
 void EndFor(const char* call) {
   EndRecording("the program called ", call, ", which requires that heaprec's threads end");
 }
@@ -106,7 +106,7 @@ void Begin(const char* text) {
   recording = started->release();
   recorded = getpid();
   WatchMainThread(EndWithMain);
-  // A child's forks do not wait: the thread that stopped the drain may not exist in it.
+  // Forks of a child do not wait: the thread that paused the drain may not exist in it.
   pthread_atfork(
       [] {
         if (IsRecorded()) recording->Pause();
@@ -131,13 +131,14 @@ __attribute__((constructor)) void Start() {
   errno = error;
 }
 
-// After the program's own destructors. Not in a child of fork, which has neither drain nor ring.
+// Runs after the program's own destructors. Does nothing in a forked child, which has neither drain nor ring.
 __attribute__((destructor)) void End() {
   if (IsRecorded()) recording->Stop("exit");
 }
 
-// Repeats a failed call without heaprec's threads if they may be why it failed: the kernel refuses some of these calls
-// to a process with several threads. A failed one changes nothing. `may_refuse`: to judge by its arguments.
+// If a call fails, repeats it without heaprec's threads if they may be the reason: the kernel refuses some of these
+// calls to a process with several threads. A failed call has changed nothing. `may_refuse`: whether the arguments allow
+// that reason.
 template <typename Call>
 int CallAlone(const char* name, bool may_refuse, Call call) {
   const long result = call();
@@ -153,8 +154,7 @@ int CallAlone(const char* name, bool may_refuse, Call call) {
 }  // namespace
 }  // namespace heaprec::agent
 
-// These replace libc's functions in a program into which this library is preloaded. A JVM that loads it as an agent
-// calls libc's.
+// These replace libc's functions in a program that preloads this library. A JVM that loads it as an agent calls libc's.
 #define HEAPREC_EXPORT extern "C" __attribute__((visibility("default")))
 
 // Capabilities belong to a thread: if a later setgroups or setuid fails in one thread but not in another, glibc aborts.

@@ -13,11 +13,11 @@
 namespace heaprec::agent {
 namespace {
 
-// No recording of a JVM that comes into the same process has this number.
+// No recording of a JVM in the same process has this number.
 constexpr uint32_t kNumber = UINT32_MAX;
 constexpr std::chrono::milliseconds kPausePatience{100};
 
-// The program may go to another folder before the next file is begun.
+// The program may change its working directory before the next file is created.
 Options WithAbsoluteFile(Options options) {
   options.file = std::filesystem::absolute(options.file).string();
   return options;
@@ -40,14 +40,14 @@ Result<std::unique_ptr<ProgramRecording>> ProgramRecording::Start(const Options&
   return recording;
 }
 
-// All that is opened is opened here: the program's table of descriptors stays as it is without us.
+// All files are opened here, so that the program's table of descriptors stays unchanged.
 void ProgramRecording::Enter(void* beginning) {
   LeaveSharedDescriptors();
   auto* const own = static_cast<Beginning*>(beginning);
   ProgramRecording* const recording = own->recording;
   auto begun = recording->Begin();
   const bool has_begun = begun.ok();
-  own->outcome.set_value(std::move(begun));  // and `own` is gone
+  own->outcome.set_value(std::move(begun));  // after this, `own` no longer exists
   if (!has_begun) return;
   recording->drain_->Run();
   StopWatchingMainThread();

@@ -1,6 +1,6 @@
-// A recording of a program that has no JVM: native memory alone. Assembles ring, stream and drain.
+// A recording of a program without a JVM, of native memory only. Assembles ring, stream and drain.
 //
-// Context:  Start: setup, as long as there is one thread. Stop: any thread but the drain. Pause, Resume: around fork.
+// Context:  Start: setup, while there is only one thread. Stop: any thread but the drain. Pause, Resume: around fork.
 // Failure:  Start: an Error; nothing is then active. It is never destroyed: a thread may be inside it.
 #pragma once
 
@@ -25,16 +25,17 @@ namespace heaprec::agent {
 
 class ProgramRecording {
  public:
-  // `program`: the file of the program that runs.
+  // `program`: path of the running program.
   static Result<std::unique_ptr<ProgramRecording>> Start(const Options& options, const std::string& program);
 
-  // Ends it and waits (some seconds at most) until it is complete in the file.
+  // Ends the recording and waits, some seconds at most, until it is complete in the file.
   void Stop(const std::string& reason);
-  // Until Resume by the same thread, the drain does not hold the loader's lock, which a child of fork would find held
-  // for ever. Waits for the drain only for a moment: the thread that forks may hold what the drain waits for.
+  // Prevents the drain from holding the loader's lock until the same thread calls Resume: a forked child would find
+  // that lock held forever. Waits for the drain only briefly, because the drain may wait for a lock of the forking
+  // thread.
   void Pause();
   void Resume();
-  // Whether it has ended, for instance after `duration`.
+  // Whether the recording has ended, for instance after `duration`.
   bool is_over() const { return drain_->Wait(0); }
   std::string path() const { return drain_->path(); }
 
@@ -46,7 +47,7 @@ class ProgramRecording {
     std::promise<Status> outcome;
   };
 
-  // The drain's thread. With its own descriptors it builds the rest, and it stays until the recording has ended.
+  // Runs on the drain's thread: builds the rest with its own descriptors, and stays until the recording has ended.
   static void Enter(void* beginning);
   Status Begin();  // throws nothing
   Status Build();
@@ -58,9 +59,9 @@ class ProgramRecording {
   std::unique_ptr<buffer::Ring> ring_;
   sources::Parts parts_;
   std::unique_ptr<writer::Drain> drain_;
-  std::timed_mutex looking_;             // held while the drain reads the loader's list
-  std::atomic<pthread_t> paused_by_{0};  // the thread that holds it, if it is not the drain
-  bool holds_patching_ = false;          // the thread of paused_by_ does
+  std::timed_mutex looking_;             // held while the drain reads the loader's list of libraries
+  std::atomic<pthread_t> paused_by_{0};  // the thread that holds it, if that is not the drain
+  bool holds_patching_ = false;          // whether the thread of paused_by_ holds the patching lock
 };
 
 }  // namespace heaprec::agent

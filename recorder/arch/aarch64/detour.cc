@@ -1,5 +1,5 @@
-// One instruction is replaced, so a thread that runs the function meanwhile executes the old one or the jump, and none
-// can stand between: no trap, no grace period. docs/architecture.md#aarch64
+// One instruction is replaced, so a thread that executes the function meanwhile executes either the old instruction or
+// the jump. No trap and no grace period are needed. docs/architecture.md#aarch64
 #include "recorder/arch/detour.h"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kWordSize = sizeof(uint32_t);
 constexpr uintptr_t kReach = (uintptr_t{1} << 27) - (uintptr_t{1} << 20);  // of B: 128 MiB
-constexpr size_t kTargetAt = 4;  // words in the thunk: the replacement's address
+constexpr size_t kTargetAt = 4;  // index of the replacement's address in the thunk, in words
 constexpr size_t kOriginalAt = 8;
 
 constexpr uint32_t kBtiC = 0xd503245f;
@@ -31,8 +31,8 @@ uint32_t WordAt(uintptr_t address) {
   return __atomic_load_n(reinterpret_cast<const uint32_t*>(address), __ATOMIC_RELAXED);
 }
 
-// The way to the replacement, and the way to the original function. The first begins with the return address as the
-// caller left it: what the landing pad has signed is authenticated, and signed again on the way to the original.
+// Writes the jump to the replacement and the entry to the original function. The jump first authenticates a return
+// address that the landing pad has signed; the entry to the original signs it again.
 bool FillThunk(uint32_t* thunk, size_t words, const void* replacement, const LandingPad& pad, uintptr_t target,
                uintptr_t site) {
   std::fill_n(thunk, words, kBreak);
@@ -60,9 +60,9 @@ Status WriteInCopy(uintptr_t site, uint32_t word, int protection) {
 // Replaces one instruction in code that other threads execute.
 //
 // The word is never stored where threads execute it. The architecture allows that for a few instructions only; the
-// first instruction of a function is usually none of them (Arm Architecture Reference Manual, B2.2.5). A copy of the
-// page is changed before anything can execute it, and then mapped in the page's place: a thread fetches from one or
-// the other. The kernel changes code in this way for uprobes.
+// first instruction of a function is usually not one of them (Arm Architecture Reference Manual, B2.2.5). A copy of the
+// page is changed before anything can execute it, and then mapped over the page: a thread fetches from one or the
+// other. The kernel's uprobes do the same.
 //
 // `site`: a multiple of four. `protection`: of its page (PROT_* bits); it does not change. A thread that executes the
 // new word sees everything stored before the call.
@@ -73,8 +73,8 @@ Status ReplaceInstruction(uintptr_t site, uint32_t word, int protection) {
   if (copy == MAP_FAILED) return Error{std::string("no memory for code: ") + strerror(errno)};
   std::memcpy(copy, page, size);
   Status status = WriteInCopy(reinterpret_cast<uintptr_t>(copy) + site % size, word, protection);
-  // One call under the lock of the address space, for which page faults wait: at no time is there no page. It checks
-  // what may fail before it unmaps the old one.
+  // One call under the lock of the address space, for which page faults wait, so the page never disappears. It checks
+  // for errors before it unmaps the old page.
   if (status && mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED) {
     status = Error{std::string("mremap of code is refused: ") + strerror(errno)};
   }
@@ -86,7 +86,7 @@ Status ReplaceInstruction(uintptr_t site, uint32_t word, int protection) {
 
 Status Detour::BuildThunk(uintptr_t target, size_t readable, const void* replacement) {
   if (target % kWordSize != 0 || readable < 2 * kWordSize)
-    return Error{"the function does not begin where an instruction can"};
+    return Error{"the function's address is not a multiple of four"};
   const uint32_t first[] = {WordAt(target)};
   const LandingPad pad = LandingPadOf(first);
   site_ = target + pad.instructions * kWordSize;
@@ -111,7 +111,7 @@ Status Detour::Replace(const uint8_t* from, const uint8_t* to, const void* /*mea
   uint32_t expected = 0, wanted = 0;
   std::memcpy(&expected, from, kWordSize);
   std::memcpy(&wanted, to, kWordSize);
-  if (WordAt(site_) != expected) return Error{"the function was changed by someone else"};
+  if (WordAt(site_) != expected) return Error{"the function was changed by other code"};
   auto replaced = ReplaceInstruction(site_, wanted, protection_);
   if (replaced) installed_ = to == jump_;
   return replaced;

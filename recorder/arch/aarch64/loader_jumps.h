@@ -4,7 +4,7 @@
 #include "recorder/arch/aarch64/machine.h"
 
 #define HEAPREC_LOAD(real) "  adrp x16, " #real "\n  ldr x16, [x16, :lo12:" #real "]\n"
-// Sets x16 to the address in `real`, after the loader's functions were looked up if they are not known.
+// Sets x16 to the address in `real`, and looks up the loader's functions first if they are not known.
 #define HEAPREC_FIND_FIRST(real) \
   HEAPREC_LOAD(real) "  cbnz x16, 1f\n" HEAPREC_CALL_BEFORE(heaprec_find_loader) HEAPREC_LOAD(real) "1:\n"
 

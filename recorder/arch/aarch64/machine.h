@@ -1,4 +1,4 @@
-// What is different on aarch64: calls, frames, counters, relocations.
+// Differences of aarch64: calls, frames, counters, relocations.
 #pragma once
 
 #include <elf.h>
@@ -13,10 +13,10 @@ namespace heaprec::arch {
 
 // Where a call of malloc's family came from, determined in the function that replaces malloc.
 //
-// Such functions are compiled with -fomit-frame-pointer -ffixed-x29: they build no frame, and leave their caller's in
-// its register. Passing it on costs little unless it is used.
+// Such functions are compiled with -fomit-frame-pointer -ffixed-x29, so they build no frame and the register still has
+// their caller's. Passing it on costs little unless it is used.
 //
-// The return address came in a register, so it has no known place on the stack.
+// The return address came in a register, so its position on the stack is unknown.
 struct Call {
   uintptr_t cfa;    // the caller's stack pointer
   uintptr_t frame;  // the caller's x29
@@ -71,15 +71,15 @@ inline constexpr uint32_t kRelocatedCall = R_AARCH64_JUMP_SLOT, kRelocatedData =
 
 }  // namespace heaprec::arch
 
-// The call of the function that contains this.
+// The call of the enclosing function.
 #define HEAPREC_CALL                                                                \
   heaprec::arch::Call {                                                             \
     std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::arch::CallersFrame(), \
         std::bit_cast<uintptr_t>(__builtin_return_address(0))                       \
   }
 
-// Part of a function in assembly that ends with a jump to another function: calls `function` first. The two arguments
-// and the return address stay where they are, and x17 has its result.
+// Part of an assembly function that ends with a jump to another function: calls `function` first. The two arguments and
+// the return address are preserved; the result is in x17.
 #define HEAPREC_CALL_BEFORE(function) \
   "  stp x29, x30, [sp, #-32]!\n"     \
   "  .cfi_adjust_cfa_offset 32\n"     \

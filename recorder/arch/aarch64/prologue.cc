@@ -18,7 +18,8 @@ struct Group {
   const char* what;
 };
 
-// Arm Architecture Reference Manual, C4.1: all that names its own address, or does not go on to the next instruction.
+// Arm Architecture Reference Manual, C4.1: instructions that use their own address, or do not continue with the next
+// one.
 constexpr Group kImmovable[] = {
     {0x1f000000, 0x10000000, "takes its own address"},         // ADR, ADRP
     {0x7c000000, 0x14000000, "is a branch"},                   // B, BL

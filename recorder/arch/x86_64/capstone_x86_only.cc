@@ -1,6 +1,6 @@
 // Debian's libcapstone.a refers to every architecture it was built with: 5 MiB and 70,000 relocations at load. With
-// these definitions in front of it the linker takes none of its other architectures' objects; capstone answers
-// "unsupported".
+// these definitions linked before it, the linker omits the objects of other architectures, and capstone returns
+// "unsupported" for them.
 #include <capstone/capstone.h>
 
 #include <cstddef>

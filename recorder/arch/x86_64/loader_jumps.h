@@ -3,7 +3,7 @@
 
 #include "recorder/arch/x86_64/machine.h"
 
-// Looks up the loader's functions if `real` is not known.
+// Looks up the loader's functions unless `real` is known.
 #define HEAPREC_FIND_FIRST(real) \
   "  cmpq $0, " #real "(%rip)\n  jne 1f\n" HEAPREC_CALL_BEFORE(heaprec_find_loader) "1:\n"
 

@@ -1,4 +1,4 @@
-// What is different on x86-64: calls, frames, counters, relocations.
+// Differences of x86-64: calls, frames, counters, relocations.
 #pragma once
 
 #include <elf.h>
@@ -13,10 +13,10 @@ namespace heaprec::arch {
 
 // Where a call of malloc's family came from, determined in the function that replaces malloc.
 //
-// Such functions are compiled with -fomit-frame-pointer -ffixed-rbp: they build no frame, and leave their caller's in
-// its register. Passing it on costs nothing unless it is used.
+// Such functions are compiled with -fomit-frame-pointer -ffixed-rbp, so they build no frame and the register still has
+// their caller's. Passing it on costs nothing unless it is used.
 //
-// Two words, so it is passed in registers.
+// It has two words, so it is passed in registers.
 struct Call {
   uintptr_t cfa;    // the caller's stack pointer once the call has returned
   uintptr_t frame;  // the caller's rbp
@@ -63,12 +63,12 @@ inline constexpr uint32_t kRelocatedCall = R_X86_64_JUMP_SLOT, kRelocatedData = 
 
 }  // namespace heaprec::arch
 
-// The call of the function that contains this.
+// The call of the enclosing function.
 #define HEAPREC_CALL \
   heaprec::arch::Call { std::bit_cast<uintptr_t>(__builtin_dwarf_cfa()), heaprec::arch::CallersFrame() }
 
-// Part of a function in assembly that ends with a jump to another function: calls `function` first. The two arguments
-// and the return address stay where they are, and rax has its result.
+// Part of an assembly function that ends with a jump to another function: calls `function` first. The two arguments and
+// the return address are preserved; the result is in rax.
 #define HEAPREC_CALL_BEFORE(function) \
   "  pushq %rdi\n"                    \
   "  .cfi_adjust_cfa_offset 8\n"      \

@@ -30,7 +30,7 @@ class Decoder {
     if (open_) cs_close(&handle_);
   }
 
-  // Null at the end, and at bytes that are no instruction.
+  // Returns null at the end, and at bytes that are not an instruction.
   const cs_insn* Next() {
     if (instruction_ == nullptr || !cs_disasm_iter(handle_, &next_, &left_, &address_, instruction_)) return nullptr;
     return instruction_;
@@ -64,8 +64,8 @@ bool LeavesTheLine(const Decoder& decoder, const cs_insn& instruction) {
   }
 }
 
-// Whether an operand is relative to the instruction pointer. EIP: with an address size prefix, which compilers do not
-// emit.
+// Whether an operand is relative to the instruction pointer. EIP occurs only with an address size prefix, which
+// compilers do not emit.
 bool Uses(const cs_insn& instruction, x86_reg base) {
   const cs_x86& x86 = instruction.detail->x86;
   return std::any_of(x86.operands, x86.operands + x86.op_count, [base](const cs_x86_op& operand) {
@@ -73,7 +73,7 @@ bool Uses(const cs_insn& instruction, x86_reg base) {
   });
 }
 
-// Appends the instruction as it must read `shift` bytes further up; an empty string, or what is in the way.
+// Appends the instruction as it must be encoded `shift` bytes further up. Returns an empty string, or the obstacle.
 std::string Append(const cs_insn& instruction, int64_t shift, std::vector<uint8_t>* out) {
   const size_t at = out->size();
   out->insert(out->end(), instruction.bytes, instruction.bytes + instruction.size);
@@ -86,13 +86,13 @@ std::string Append(const cs_insn& instruction, int64_t shift, std::vector<uint8_
   std::memcpy(&displacement, instruction.bytes + encoding.disp_offset, sizeof displacement);
   const int64_t moved = int64_t{displacement} - shift;
   if (moved < std::numeric_limits<int32_t>::min() || moved > std::numeric_limits<int32_t>::max())
-    return "what it refers to is too far from the thunk";
+    return "its operand is too far from the thunk";
   displacement = static_cast<int32_t>(moved);
   std::memcpy(out->data() + at + encoding.disp_offset, &displacement, sizeof displacement);
   return {};
 }
 
-// A branch to the very first byte is fine: it meets the jump.
+// A branch to the very first byte is allowed: it reaches the jump.
 bool BranchesInto(std::span<const uint8_t> source, uintptr_t address, size_t moved) {
   Decoder decoder(source.subspan(0, std::min(source.size(), kSearched)), address);
   while (const cs_insn* const instruction = decoder.Next()) {

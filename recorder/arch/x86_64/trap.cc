@@ -16,20 +16,20 @@ namespace heaprec::arch {
 namespace {
 
 struct Site {
-  std::atomic<uintptr_t> address{0};  // release-stored after `to`; pairs with the acquire in Find
+  std::atomic<uintptr_t> address{0};  // stored with release after `to`; pairs with the acquire in Find
   std::atomic<uintptr_t> to{0};
 };
 
 constexpr int kMaxSites = 64;
 Site sites[kMaxSites];
 
-// The handlers that were installed before ours, each time it was. An entry is written once, before `handlers_taken`
+// The handlers that were active before each installation of ours. An entry is written once, before `handlers_taken`
 // counts it (pairs with the acquire in OnTrap): a thread may be in our handler while it is installed again.
 constexpr size_t kMaxTakes = 32;
 struct sigaction handlers[kMaxTakes] = {};
 std::atomic<size_t> handlers_taken{0};
 
-// initial-exec: touched inside a signal handler, where the dynamic model might allocate.
+// initial-exec: used inside a signal handler, where the dynamic model might allocate.
 thread_local bool chaining __attribute__((tls_model("initial-exec"))) = false;
 
 uintptr_t Find(uintptr_t address) {
@@ -45,7 +45,7 @@ void Chain(const struct sigaction& to, int signal, siginfo_t* info, void* contex
   if ((to.sa_flags & SA_SIGINFO) != 0) {
     to.sa_sigaction(signal, info, context);
   } else if (to.sa_handler == SIG_IGN && info->si_code <= 0) {
-    return;  // sent by a process; a trap of our own making cannot be ignored
+    return;  // sent by a process; a trap caused by an instruction cannot be ignored
   } else if (to.sa_handler == SIG_DFL || to.sa_handler == SIG_IGN) {
     struct sigaction fallback = {};
     fallback.sa_handler = SIG_DFL;
@@ -66,10 +66,11 @@ void OnTrap(int signal, siginfo_t* info, void* context) {
       return;
     }
   }
-  // A library that came after us may call us for its own old handler: do not send the signal round for ever.
+  // A library that was installed after us may call our handler as its previous one: do not pass the signal around
+  // forever.
   if (chaining) return Chain(handlers[0], signal, info, context);
   chaining = true;
-  // TakeTraps counts before it installs us.
+  // TakeTraps counts the previous handler before it installs ours.
   Chain(handlers[handlers_taken.load(std::memory_order_acquire) - 1], signal, info, context);
   chaining = false;
 }
@@ -78,8 +79,8 @@ bool BlocksTrap(const std::string& status_path) {
   std::ifstream status(status_path);
   if (!status) return false;  // the thread has ended
   for (std::string line; std::getline(status, line);) {
-    // If the process is also sampled as a program, the agent's threads for that block SIGTRAP. They execute none of the
-    // JVM's code. No other thread of the agent blocks it.
+    // If the process is also sampled as a program, the agent's threads for that block SIGTRAP. They execute no code of
+    // the JVM. No other thread of the agent blocks SIGTRAP.
     if (line.starts_with("Name:\t") && std::string_view(line).substr(6).starts_with(kAgentThreadPrefix)) return false;
     if (line.compare(0, 7, "SigBlk:") == 0)
       return (std::strtoull(line.c_str() + 7, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
@@ -106,12 +107,12 @@ bool TakeTraps() {
   if (sigaction(SIGTRAP, nullptr, &now) != 0) return false;
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == OnTrap) return true;
   const size_t take = handlers_taken.load(std::memory_order_relaxed);
-  if (take == kMaxTakes) return false;  // some library takes it back each time
+  if (take == kMaxTakes) return false;  // some library replaces our handler each time
   handlers[take] = now;
   handlers_taken.store(take + 1, std::memory_order_release);
   struct sigaction ours = {};
   ours.sa_sigaction = OnTrap;
-  // Not deferred: else a thread inside the handler would look like one that blocks traps.
+  // Not deferred: otherwise a thread inside the handler would look like one that blocks traps.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
   return sigaction(SIGTRAP, &ours, nullptr) == 0;
 }
@@ -128,7 +129,7 @@ bool Redirect(uintptr_t address, const void* to) {
 }
 
 bool SomeThreadBlocksTraps() {
-  // A thread being created blocks everything for a moment, in libc's own code.
+  // In libc, a new thread blocks all signals for a moment.
   constexpr int kAttempts = 20;
   for (int i = 0; i < kAttempts; ++i) {
     if (!SomeThreadBlocksNow()) return false;

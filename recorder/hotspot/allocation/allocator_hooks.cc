@@ -22,17 +22,17 @@ struct Function {
   uintptr_t original = 0;
   bool installed = false;
 };
-// Never reset: a thread may be on its way through a replacement that was removed.
+// Never reset: a thread may still execute a replacement that was removed.
 std::array<Function, kFunctions> functions;
 std::array<std::atomic<Initialize>, kFunctions> originals;
 // Written before the first slot changes.
 std::optional<ThreadLayout> threads;
 AllocationEntries entries;
 
-// A MemAllocator's words: vtable, up to 17 its heap, then thread, klass and size in words. Which of them is the
-// thread's: 0 until a self-test has verified it. A wrong one would have us take any word for a thread.
+// A MemAllocator's words: vtable, up to 17 its heap, then thread, klass and size in words. This is the index of the
+// thread's word; 0 until a self-test has verified it, because a wrong index would make any word look like a thread.
 std::atomic<size_t> thread_word{0};
-// Which of them the known thread's allocations show; no other thread's are looked at by it.
+// The index that the known thread's allocations show; used for that thread only.
 std::atomic<size_t> tested_word{0};
 std::atomic<const void*> known_thread{nullptr};
 
@@ -47,8 +47,8 @@ Allocation AllocationAt(const uintptr_t* allocator, size_t word) {
           allocator[word + kThreadToSize] * sizeof(uintptr_t)};
 }
 
-// An allocation of the known thread shows where its words lie; the agent's self-test then compares the sizes. 0: it is
-// of another thread.
+// Returns the index of the thread's word as an allocation of the known thread shows it; the agent's self-test then
+// compares the sizes. 0: the allocation is of another thread.
 size_t WordUnderTest(const uintptr_t* allocator) {
   for (const size_t word : {size_t{1}, size_t{2}}) {
     if (AllocationAt(allocator, word).java_thread != known_thread.load(std::memory_order_relaxed)) continue;
@@ -65,7 +65,7 @@ void* OnInitialize(const uintptr_t* allocator, void* memory) {
   const Initialize original = originals[I].load(std::memory_order_relaxed);
   if (word == 0) return original(allocator, memory);
   const Allocation allocation = AllocationAt(allocator, word);
-  // Before: a large array of Z's lets safepoints in while it is cleared, and those retire TLABs.
+  // Computed before the call: ZGC allows safepoints while it clears a large array, and those retire TLABs.
   const bool refill = threads->IsFirstOfTlab(allocation.java_thread, memory, allocation.bytes);
   const bool outside = !refill && !threads->InTlab(allocation.java_thread, memory);
   void* const object = original(allocator, memory);
@@ -112,7 +112,7 @@ Status InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols, c
     if (!function.slots || function.installed) continue;
     auto pointed = function.slots->Point(reinterpret_cast<uintptr_t>(kReplacements[i]));
     if (!pointed.ok()) {
-      (void)RemoveAllocatorHooks();  // those before it; the first reason is the one to tell
+      (void)RemoveAllocatorHooks();  // undoes the earlier ones; the first reason is the one to report
       return pointed;
     }
     function.installed = true;

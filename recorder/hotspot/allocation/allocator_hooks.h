@@ -1,6 +1,6 @@
-// The second way to get candidates: the vtables of HotSpot's allocators, whose `initialize` runs in every
-// slow-path allocation. The thread's TLAB shows whether it was a refill or an object outside of TLABs, as
-// AllocTracer would report.
+// The second source of candidates: the vtables of HotSpot's allocators, whose `initialize` runs in every slow-path
+// allocation. The thread's TLAB shows whether it was a refill or an object outside of TLABs, as AllocTracer would
+// report.
 //
 // Context:  setup and drain: InstallAllocatorHooks, RemoveAllocatorHooks; serialised by the caller.
 //           The entries are called in alloc, after the object is initialised: no JNI, no JVMTI.
@@ -22,14 +22,14 @@ struct AllocationEntries {
   void (*on_outside)(void* java_thread, size_t object_bytes) = nullptr;
 };
 
-// Idempotent; the arguments of the first successful call hold for the life of the process.
+// Idempotent. The arguments of the first successful call are used as long as the process lives.
 Status InstallAllocatorHooks(const LibJvm& libjvm, const SymbolTable& symbols, const ThreadLayout& layout,
                              const void* known_thread, AllocationEntries entries);
 Status RemoveAllocatorHooks();
 
-// Call when a self-test on the known thread has passed. Its allocations showed where an allocator keeps thread and
-// size; from now on, for the life of the process, this is used for all threads. Does nothing if the vtables are
-// not used.
+// Call after the self-test on the known thread has passed. Its allocations have shown where an allocator stores thread
+// and size; from now on this is used for all threads, as long as the process lives. Does nothing if the vtables are not
+// used.
 void TrustAllocatorHooks();
 
 }  // namespace heaprec::hotspot

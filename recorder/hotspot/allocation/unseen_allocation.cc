@@ -9,12 +9,12 @@
 namespace heaprec::hotspot {
 namespace {
 
-// bool CollectedHeap::supports_inline_contig_alloc() const, of the two heaps that have an eden in one piece.
+// bool CollectedHeap::supports_inline_contig_alloc() const, of the two heaps whose eden is one contiguous space.
 constexpr std::string_view kOfSerial = "_ZNK16GenCollectedHeap28supports_inline_contig_allocE";
 constexpr std::string_view kOfParallel = "_ZNK20ParallelScavengeHeap28supports_inline_contig_allocE";
 
-// The vtables of the heap's class and of those derived from it (11 has two of GenCollectedHeap). More slots mean that
-// the linker gave other virtual functions the same code.
+// The vtables of the heap's class and of derived classes (11 has two of GenCollectedHeap). More slots mean that the
+// linker has merged other virtual functions with the same code.
 constexpr size_t kMaxSlots = 3;
 
 bool Refuses(const void*) { return false; }
@@ -43,7 +43,7 @@ Status StopInlineAllocation(const VmStructs& structs) {
 
 std::vector<std::string> StackChunkFunctions(const VmStructs& structs) {
   struct Collector {
-    std::string_view flag, barriers;  // the barriers' mangled name
+    std::string_view flag, barriers;  // barriers: mangled name
   };
   static constexpr Collector kCollectors[] = {
       {"UseG1GC", "12G1BarrierSet"},

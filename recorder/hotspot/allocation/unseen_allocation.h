@@ -1,6 +1,6 @@
-// Allocations that no hook and no event of the JVM sees: inline ones without TLABs, and stack chunks.
+// Allocations that no hook and no event of the JVM reports: inline ones without TLABs, and stack chunks.
 //
-// With -XX:-UseTLAB, Serial and Parallel of JDKs before 20 let the interpreter, C1 and C2 move eden's top inline
+// With -XX:-UseTLAB, Serial and Parallel of JDKs before 20 let the interpreter, C1 and C2 increment eden's top inline
 // (CollectedHeap::supports_inline_contig_alloc). Without that permission code takes the slow path for each object, as
 // with the other collectors.
 //

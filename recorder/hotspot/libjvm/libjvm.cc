@@ -44,7 +44,7 @@ std::string Environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// elfutils' order: the variable, then the XDG cache, then the old place.
+// In elfutils' order: the variable, then the XDG cache, then the older default.
 std::vector<std::string> DebuginfodFolders() {
   std::vector<std::string> folders;
   if (const std::string path = Environment("DEBUGINFOD_CACHE_PATH"); !path.empty()) folders.push_back(path);
@@ -92,8 +92,8 @@ std::vector<std::string> SymbolFiles(const LibJvm& libjvm) {
 
 bool SymbolTable::LoadFrom(const std::string& path, const LibJvm& libjvm, SymbolTable* table) {
   const auto file = native::OpenElf(path);
-  // Another build's file (a JDK upgraded under a running JVM, a debug package of another day) would give addresses in
-  // the middle of functions. Without a build id only libjvm's own file is believed.
+  // A file of another build (a JDK upgraded under a running JVM, an older debug package) would give addresses in the
+  // middle of functions. Without a build id only libjvm's own file is used.
   if (!file || !file->HasSection(SHT_SYMTAB) || file->BuildId() != libjvm.build_id) return false;
   if (libjvm.build_id.empty() && path != libjvm.path) return false;
   const auto symbols = file->ReadSymbols(SHT_SYMTAB);

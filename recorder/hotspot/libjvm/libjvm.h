@@ -1,4 +1,4 @@
-// Where libjvm.so of this process is, and its symbols.
+// Location of libjvm.so in this process, and its symbols.
 //
 // Units:    addresses of this process; text = the executable segment, [text_begin, text_end).
 // Context:  setup.
@@ -22,9 +22,10 @@ struct LibJvm {
   uintptr_t base = 0;  // load bias: runtime address = base + address in the file
   uintptr_t text_begin = 0;
   uintptr_t text_end = 0;
-  uintptr_t constants_begin = 0;  // relocated, then read-only: vtables; both 0 if libjvm has none
+  // relocated, then read-only: contains the vtables; both 0 if libjvm has no such segment
+  uintptr_t constants_begin = 0;
   uintptr_t constants_end = 0;
-  std::string build_id;  // lower-case hex; empty if it has none
+  std::string build_id;  // lower-case hex; empty: none
 
   static Result<LibJvm> Locate();
 };
@@ -46,8 +47,8 @@ inline constexpr std::string_view kOutsideTlab[] = {
     "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
     "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"};
 
-// MemAllocator::initialize of every allocator with one of its own, all JDKs. The first kAllocatorsEverywhere of them
-// are in each libjvm.
+// MemAllocator::initialize of every allocator that overrides it, all JDKs. The first kAllocatorsEverywhere of them are
+// in each libjvm.
 inline constexpr std::string_view kAllocatorInitialize[] = {
     "_ZNK12ObjAllocator10initializeE",       "_ZNK17ObjArrayAllocator10initializeE",
     "_ZNK14ClassAllocator10initializeE",     "_ZNK18ZObjArrayAllocator10initializeE",
@@ -58,8 +59,7 @@ inline constexpr size_t kAllocatorsEverywhere = 3;
 // JDK 11, with parameters (retire, zap).
 inline constexpr std::string_view kMakeParsable = "_ZN22ThreadLocalAllocBuffer13make_parsableEb";
 
-// Functions in which a TLAB [start, top) is complete for the last time, JDK 11 and 17-25. All that are present
-// are used.
+// Functions that are the last to see a TLAB [start, top) complete, JDK 11 and 17-25. All that are present are used.
 inline constexpr std::string_view kRetireTlab[] = {
     "_ZN22ThreadLocalAllocBuffer24retire_before_allocationE", "_ZN22ThreadLocalAllocBuffer6retireE",
     "_ZN22ThreadLocalAllocBuffer23clear_before_allocationE",  // 11
@@ -72,7 +72,7 @@ inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_
 // unsigned int: the number of the next collection in the JVM's log, for every collector.
 inline constexpr std::string_view kNextGcId = "_ZN4GCId8_next_idE";
 
-// A cheap safepoint operation: the one behind GetAllStackTraces.
+// A cheap safepoint operation: that of GetAllStackTraces.
 inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 
 // The function with which the management interface runs diagnostic commands: jstring(JNIEnv*, jstring).
@@ -80,23 +80,23 @@ inline constexpr std::string_view kDiagnosticCommand = "jmm_ExecuteDiagnosticCom
 
 class SymbolTable {
  public:
-  // Searches for all of `prefixes` in one pass over the symbols; others stay unknown.
+  // Searches for all of `prefixes` in one pass over the symbols; other symbols are not found later.
   static Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string_view> prefixes);
-  // For the names above, and `more`.
+  // Loads the names above, and `more`.
   static Result<SymbolTable> Load(const LibJvm& libjvm, std::span<const std::string> more = {});
 
-  // nullopt if absent, ambiguous, or not among the prefixes given to Load.
+  // Returns nullopt if absent, ambiguous, or not among the prefixes passed to Load.
   std::optional<uintptr_t> FindByPrefix(std::string_view mangled_prefix) const;
-  // The first of several spellings that is present.
+  // Returns the address of the first spelling that is present.
   std::optional<uintptr_t> FindFirst(std::span<const std::string_view> spellings) const;
-  // The file the symbols came from.
+  // The file with the symbols.
   const std::string& origin() const { return origin_; }
 
  private:
   struct Match {
     std::string prefix;
     uintptr_t address = 0;
-    int count = 0;  // different addresses
+    int count = 0;  // number of different addresses
   };
 
   static bool LoadFrom(const std::string& path, const LibJvm& libjvm, SymbolTable* table);
@@ -105,7 +105,7 @@ class SymbolTable {
   std::string origin_;
 };
 
-// Files that may contain libjvm's symbols, in the order in which they are tried. Exposed for tests.
+// Returns the files that may contain libjvm's symbols, in the order in which they are tried. Exposed for tests.
 std::vector<std::string> SymbolFiles(const LibJvm& libjvm);
 
 }  // namespace heaprec::hotspot

@@ -18,8 +18,8 @@ std::optional<uint64_t> ByProcessVm(const void* address) {
   return word;
 }
 
-// write() copies the word into the kernel, or fails with EFAULT. The pipe lives for one word: a program may close
-// descriptors that are not its own, and must not find this word in a file that it opens under the number.
+// write() copies the word into the kernel, or fails with EFAULT. A new pipe is used for each word: a program may close
+// descriptors that are not its own, and a word must not go into a file that it opens under the same number.
 std::optional<uint64_t> ByPipe(const void* address) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<uint64_t> SafeReader::Word(const void* address) const {
   return std::nullopt;
 }
 
-// The kernel reads the new set before it finds that there is no such operation.
+// The kernel reads the new set before it checks the operation's number.
 bool SafeReader::IsReadable(const void* address) {
   constexpr long kNoOperation = ~0L;  // NOLINT(google-runtime-int): as syscall() has it
   const int error = errno;

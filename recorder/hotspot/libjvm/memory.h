@@ -1,7 +1,7 @@
 // Reads the JVM's memory. SafeReader reads words that another thread may be freeing: unmapped memory gives no value
 // instead of a fault.
 //
-// Containers often refuse process_vm_readv (seccomp), so Probe looks for a way that works here.
+// Containers often refuse process_vm_readv (seccomp), so Probe finds a method that works here.
 //
 // Context:  Probe: setup. Word: setup, drain (it may open a pipe). IsReadable: any, one system call.
 // Threads:  any.
@@ -19,7 +19,8 @@ namespace heaprec::hotspot {
 // Reads words of the JVM's own memory.
 //
 // Context:  any.
-// Failure:  none: the caller knows that the address is readable. PointerAt is null for what cannot point to metadata.
+// Failure:  none: the caller ensures that the address is readable. PointerAt returns null for values that cannot point
+//           to metadata.
 template <typename T>
 T Load(const char* address) {
   T value;
@@ -32,7 +33,7 @@ T Load(uintptr_t address) {
   return Load<T>(reinterpret_cast<const char*>(address));  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Null if it cannot point to metadata: freed jmethodIDs hold small odd numbers (Method::_free 55).
+// Returns null if the pointer cannot point to metadata: freed jmethodIDs contain small odd numbers (Method::_free 55).
 inline const char* Metadata(const char* pointer) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   return address >= 4096 && address % 8 == 0 ? pointer : nullptr;
@@ -69,7 +70,7 @@ class Unsigned5Reader {
     *out = static_cast<int>((value >> 1) ^ (0 - (value & 1)));
     return true;
   }
-  // The next byte, not decoded; false at the end.
+  // Reads the next byte without decoding it; false at the end.
   bool Byte(uint8_t* out) {
     if (next_ == end_) return false;
     *out = *next_++;
@@ -89,16 +90,16 @@ class SafeReader {
   static SafeReader Probe();
 
   Way way() const { return way_; }
-  // The way, and why not a better one: "process_vm_readv", "a pipe (process_vm_readv: Operation not permitted)".
+  // The method, and why no better one: "process_vm_readv", "a pipe (process_vm_readv: Operation not permitted)".
   std::string Description() const;
   std::optional<uint64_t> Word(const void* address) const;
 
-  // Whether the word at `address`, a multiple of 8, can be loaded now. Needs no probe.
+  // Whether the word at `address`, a multiple of 8, can be loaded now. Needs no Probe.
   static bool IsReadable(const void* address);
 
  private:
   Way way_ = Way::kNone;
-  int error_ = 0;  // of process_vm_readv, unless it works
+  int error_ = 0;  // errno of process_vm_readv; 0 if it works
 };
 
 }  // namespace heaprec::hotspot

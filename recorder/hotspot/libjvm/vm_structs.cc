@@ -19,7 +19,7 @@ T At(const char* address) {
 
 bool Equal(const char* text, std::string_view wanted) { return text != nullptr && wanted == text; }
 
-// Reads exported variables; remembers the first one that is missing.
+// Reads exported variables, and stores the name of the first missing one.
 class Exports {
  public:
   explicit Exports(void* library) : library_(library) {}
@@ -40,7 +40,7 @@ class Exports {
   const char* missing_ = nullptr;
 };
 
-// "1.8" is 8, "17" and "17.0.2" are 17; 0 if it is neither.
+// Returns 8 for "1.8", 17 for "17" and "17.0.2", and 0 for other text.
 int ParseMajor(std::string_view text) {
   if (text.substr(0, 2) == "1.") text.remove_prefix(2);
   int major = 0;
@@ -73,7 +73,7 @@ Result<VmStructs> VmStructs::Load() {
                     "gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset");
   out.longs_ = table("gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
                      "gHotSpotVMLongConstantEntryNameOffset", "gHotSpotVMLongConstantEntryValueOffset");
-  dlclose(library);  // the JVM keeps its own reference
+  dlclose(library);  // the JVM has its own reference
   if (exports.missing() != nullptr) return Error{libjvm->path + ": does not export " + exports.missing()};
   for (const Table& table : {out.fields_, out.types_, out.ints_, out.longs_})
     if (table.entries == nullptr || table.stride == 0) return Error{libjvm->path + ": its tables are empty"};
@@ -162,7 +162,7 @@ std::optional<std::string_view> VmStructs::TextFlag(std::string_view name) const
   return text != nullptr ? std::string_view(text) : std::string_view();
 }
 
-// An int stands in the lower half of a word; no flag of ours is negative.
+// An int is in the lower half of a word; the flags used here are never negative.
 std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
   const char* const address = FlagAddress(name);
   return address != nullptr ? std::optional<int64_t>(At<int32_t>(address)) : std::nullopt;
@@ -185,14 +185,15 @@ int64_t NeededFields::IntConstant(std::string_view type, Names names) {
 }
 
 Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
-  // The VM's own property: there since before Agent_OnLoad, while java.specification.version comes with java.base.
+  // The VM's own property. It exists before Agent_OnLoad; java.specification.version is set later, by java.base.
   char* value = nullptr;
   if (jvmti != nullptr && jvmti->GetSystemProperty("java.vm.specification.version", &value) == JVMTI_ERROR_NONE) {
     const int major = ParseMajor(value != nullptr ? value : "");
     jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
     if (major > 0) return major;
   }
-  // On 8 this table says 25, the version HotSpot then counted by itself; 25's own table no longer has JDK_Version.
+  // On 8 this table has 25, because HotSpot then had its own version numbers; the table of 25 no longer has
+  // JDK_Version.
   const void* const major = structs.Static("Abstract_VM_Version", "_vm_major_version");
   if (major == nullptr) return Error{"libjvm.so does not report its version"};
   int version = 0;

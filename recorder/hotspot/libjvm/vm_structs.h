@@ -1,7 +1,7 @@
-// What HotSpot exports about itself for debuggers: gHotSpotVMStructs and its relatives.
+// HotSpot's description of itself for debuggers: gHotSpotVMStructs and related tables.
 //
 // Units:    offsets and sizes in bytes.
-// Context:  setup. A lookup searches the tables (microseconds): keep the results.
+// Context:  setup. A lookup searches the tables (microseconds), so store the results.
 // Threads:  any number of readers.
 // Failure:  Load returns an Error if an exported table is missing; an unknown name is nullopt or null.
 #pragma once
@@ -21,12 +21,12 @@ namespace heaprec::hotspot {
 
 class VmStructs {
  public:
-  // Describes nothing.
+  // An empty description.
   VmStructs() = default;
   static Result<VmStructs> Load();
 
   std::optional<size_t> Offset(std::string_view type, std::string_view field) const;
-  // The first spelling that exists: fields are renamed between versions.
+  // Uses the first spelling that exists, because fields are renamed between versions.
   std::optional<size_t> Offset(std::string_view type, std::initializer_list<std::string_view> fields) const;
   void* Static(std::string_view type, std::string_view field) const;
   std::optional<size_t> SizeOf(std::string_view type) const;
@@ -41,21 +41,21 @@ class VmStructs {
   std::optional<int64_t> IntFlag(std::string_view name) const;
 
  private:
-  const char* FlagAddress(std::string_view name) const;  // of its value; null if there is no such flag
+  const char* FlagAddress(std::string_view name) const;  // address of its value; null: no such flag
   const char* FindField(std::string_view type, std::string_view field, bool is_static) const;
 
   struct Table {
     const char* entries = nullptr;
     uint64_t stride = 0;
-    uint64_t name = 0, value = 0;  // offsets in an entry; of a field: of its name, and of its offset
+    uint64_t name = 0, value = 0;  // offsets in an entry; for a field: of its name, and of its offset
   };
-  static const char* Find(const Table& table, std::string_view name);  // the value; null if there is no such entry
+  static const char* Find(const Table& table, std::string_view name);  // returns the value; null: no such entry
 
   Table fields_, types_, ints_, longs_;
   uint64_t field_type_ = 0, field_is_static_ = 0, field_address_ = 0;  // offsets in an entry of fields_
 };
 
-// Collects fields, and remembers the first one that is missing.
+// Collects fields, and stores the name of the first missing one.
 class NeededFields {
  public:
   using Names = std::initializer_list<std::string_view>;
@@ -63,11 +63,11 @@ class NeededFields {
   explicit NeededFields(const VmStructs& structs) : structs_(structs) {}
 
   size_t At(std::string_view type, std::string_view field) { return At({type}, {field}); }
-  // The first that exists: types and fields are renamed between versions.
+  // Uses the first name that exists, because types and fields are renamed between versions.
   size_t At(Names types, Names fields);
   size_t Size(std::string_view type) { return Need(type, "size", structs_.SizeOf(type)); }
   const void* Static(std::string_view type, std::string_view field);
-  int64_t IntConstant(std::string_view type, Names names);  // `type`: for `missing` only
+  int64_t IntConstant(std::string_view type, Names names);  // `type` is only used in `missing`
   const std::string& missing() const { return missing_; }   // "Method::_constMethod"; empty: none
 
  private:
@@ -81,8 +81,8 @@ class NeededFields {
   std::string missing_;
 };
 
-// Which JDK this is: 8, 11, 17, ... An Error if neither the JVM's properties nor its tables tell. If `jvmti` is null,
-// the tables alone decide. Any JVMTI phase from Agent_OnLoad on.
+// Returns the JDK: 8, 11, 17, ... Returns an Error if neither the JVM's properties nor its tables have it. If `jvmti`
+// is null, only the tables are used. Works in any JVMTI phase from Agent_OnLoad on.
 Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs);
 
 }  // namespace heaprec::hotspot

@@ -18,7 +18,7 @@ uintptr_t* WordAt(uintptr_t address) {
 
 uintptr_t Read(uintptr_t slot) { return __atomic_load_n(WordAt(slot), __ATOMIC_RELAXED); }
 
-// The page of a slot, writable for the object's scope.
+// Makes the page of a slot writable during its lifetime.
 class WritablePage {
  public:
   explicit WritablePage(uintptr_t slot) : page_(slot & ~(arch::PageSize() - 1)) {
@@ -31,7 +31,7 @@ class WritablePage {
   WritablePage(const WritablePage&) = delete;
   WritablePage& operator=(const WritablePage&) = delete;
   ~WritablePage() {
-    // Constants that stay writable do no harm.
+    // If this fails, the constants stay writable, which does no harm.
     if (writable_ && (protection_ & PROT_WRITE) == 0) (void)mprotect(WordAt(page_), arch::PageSize(), protection_);
   }
   bool writable() const { return writable_; }
@@ -44,7 +44,7 @@ class WritablePage {
 
 bool Store(uintptr_t slot, uintptr_t function) {
   const WritablePage page(slot);
-  // Release: a thread that calls through the slot sees the data of the function.
+  // Release: a thread that calls through the slot sees the function's data.
   if (page.writable()) __atomic_store_n(WordAt(slot), function, __ATOMIC_RELEASE);
   return page.writable();
 }
@@ -64,12 +64,12 @@ Result<VtableSlots> VtableSlots::Find(const LibJvm& libjvm, uintptr_t function) 
 
 Status VtableSlots::Point(uintptr_t function) {
   if (std::any_of(slots_.begin(), slots_.end(), [this](uintptr_t slot) { return Read(slot) != function_; }))
-    return Error{"a vtable of libjvm.so was changed by someone else"};
+    return Error{"a vtable of libjvm.so was changed by other code"};
   if (!arch::FenceThreads()) return Error{"membarrier is refused: " + std::string(strerror(errno))};
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (Store(slots_[i], function)) continue;
     const std::string reason = strerror(errno);
-    while (i > 0) (void)Store(slots_[--i], function_);  // its page was writable a moment ago
+    while (i > 0) (void)Store(slots_[--i], function_);  // cannot fail: the page was writable just before
     return Error{"mprotect of vtables is refused: " + reason};
   }
   function_ = function;

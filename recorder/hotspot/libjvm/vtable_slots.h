@@ -18,17 +18,17 @@ namespace heaprec::hotspot {
 
 class VtableSlots {
  public:
-  // Scans libjvm's relocated constants, which contain its vtables. An Error if no slot holds `function`.
+  // Scans libjvm's relocated constants, which contain its vtables. Returns an Error if no slot contains `function`.
   static Result<VtableSlots> Find(const LibJvm& libjvm, uintptr_t function);
 
-  // Stores `function` in all slots. Fails if someone else has changed one of them.
+  // Stores `function` in all slots. Fails if another library has changed one of them.
   Status Point(uintptr_t function);
 
   size_t size() const { return slots_.size(); }
 
  private:
   std::vector<uintptr_t> slots_;
-  uintptr_t function_ = 0;  // that the slots hold
+  uintptr_t function_ = 0;  // current value of the slots
 };
 
 }  // namespace heaprec::hotspot

@@ -20,14 +20,15 @@ unsigned char* Bytes(T* pointer) {
 
 }  // namespace
 
-// The lines of one version of a method.
+// The line table of one version of a method.
 struct JvmtiMethods::Lines {
   jint version = 0;
   jint count = 0;
   jvmtiLineNumberEntry* entries = nullptr;
   Lines* older = nullptr;
 
-  // The entry of the bci itself, else the last one of the greatest bci below: the JVM's own rule.
+  // Returns the line of the entry with exactly this bci, otherwise of the last entry with the greatest smaller bci: the
+  // JVM's own rule.
   int At(jlocation bci) const {
     jlocation best = 0;
     int line = -1;
@@ -47,7 +48,7 @@ struct JvmtiMethods::Method {
   Names names;
   char *class_text = nullptr, *name_text = nullptr, *descriptor_text = nullptr;
   jweak type = nullptr;
-  std::atomic<Lines*> lines{nullptr};  // of the version that was asked for last, then of others
+  std::atomic<Lines*> lines{nullptr};  // of the latest requested version; older ones follow
 };
 
 JvmtiMethods::JvmtiMethods(JavaVM* vm, jvmtiEnv* jvmti)
@@ -64,7 +65,7 @@ JvmtiMethods::~JvmtiMethods() {
   for (size_t slot = 0; slot < kSlots; ++slot) Free(slots_[slot].load(std::memory_order_relaxed));
 }
 
-// Null on a thread that is not attached.
+// Returns null on a thread that is not attached.
 JNIEnv* JvmtiMethods::Jni() const {
   JNIEnv* jni = nullptr;
   return vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) == JNI_OK ? jni : nullptr;
@@ -81,7 +82,7 @@ int JvmtiMethods::Line(jmethodID id, jlocation bci) {
   JNIEnv* const jni = Jni();
   const bool is_counted = redefinitions_ != nullptr && method->type != nullptr && jni != nullptr;
   const jint version = is_counted ? jni->GetIntField(method->type, redefinitions_) : 0;
-  // Acquire: what it points to is whole (pairs with the exchange in AskLines).
+  // Acquire: the table is complete (pairs with the exchange in AskLines).
   const Lines* lines = method->lines.load(std::memory_order_acquire);
   if (lines == nullptr || lines->version != version) lines = AskLines(method, version);
   return lines != nullptr ? lines->At(bci) : -1;
@@ -106,7 +107,7 @@ JvmtiMethods::Method* JvmtiMethods::FindMethod(jmethodID id) {
   if (id == nullptr) return nullptr;
   Method* asked = nullptr;
   for (size_t slot = FirstSlot(id, kSlots);; slot = (slot + 1) % kSlots) {
-    // Acquire: what it points to is whole (pairs with the release below).
+    // Acquire: the method is complete (pairs with the release below).
     Method* known = slots_[slot].load(std::memory_order_acquire);
     if (known == nullptr) {
       if (asked == nullptr) {
@@ -151,7 +152,7 @@ bool JvmtiMethods::AskClass(jmethodID id, Method* into) {
   if (!is_known) return false;
   std::string_view name = into->class_text;
   if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
-  // The JVM's Symbol of a hidden class has a '+' there; '.' is in no other name.
+  // In the JVM's Symbol a hidden class has '+' where JVMTI has '.'; other names contain no '.'.
   std::replace(into->class_text, into->class_text + std::char_traits<char>::length(into->class_text), '.', '+');
   into->names.class_name = name;
   return true;

@@ -1,12 +1,12 @@
-// What JVMTI says about methods, cached by jmethodID. For JVMs whose metadata cannot be read, or whose jmethodIDs do
-// not lead to it.
+// Information from JVMTI about methods, cached by jmethodID. Used if the JVM's metadata cannot be read, or jmethodIDs
+// do not point to it.
 //
-// Bound:    kMaxMethods; methods beyond them have no names. Entries are kept for ever, because a jmethodID is
-//           never reused. After redefinitions kMaxMethods tables of lines; a version beyond them has no lines.
+// Bound:    kMaxMethods; methods beyond them have no names. Entries are never removed, because a jmethodID is never
+//           reused. Redefinitions add up to kMaxMethods line tables; versions beyond them have no lines.
 // Context:  a JVMTI callback, or setup, on an attached thread: JNI and JVMTI are legal, and the method is on the stack
 //           or a reference keeps its class loaded. The memory of names is the JVM's (Allocate).
 // Threads:  any number.
-// Failure:  null, -1: JVMTI does not know the method, or there is no room. On a JVM that does not count a class's
+// Failure:  null, -1: JVMTI does not know the method, or the cache is full. On a JVM that does not count a class's
 //           redefinitions (Class.classRedefinedCount) lines stay those of the first version.
 #pragma once
 
@@ -31,7 +31,7 @@ class JvmtiMethods {
     std::string_view class_name, name, descriptor;  // class_name: internal form, hidden classes with a '+'
   };
   const Names* Find(jmethodID id);
-  // Of the newest version, to which a jmethodID leads. -1: unknown, or a native method.
+  // Uses the newest version of the method, to which a jmethodID refers. -1: unknown, or a native method.
   int Line(jmethodID id, jlocation bci);
 
   static constexpr size_t kMaxMethods = size_t{7} << 13;
@@ -50,7 +50,7 @@ class JvmtiMethods {
 
   JavaVM* const vm_;
   jvmtiEnv* const jvmti_;
-  jfieldID redefinitions_ = nullptr;  // of a class; null: the JVM does not count them
+  jfieldID redefinitions_ = nullptr;  // field of a class; null: the JVM does not count redefinitions
   // Open addressing; a slot is set once.
   std::unique_ptr<std::atomic<Method*>[]> slots_;
   std::atomic<size_t> count_{0}, tables_{0};

@@ -38,7 +38,7 @@ class LineStream {
   int line_ = 0;
 };
 
-// Memory JVMTI allocated for us.
+// Memory that JVMTI has allocated.
 template <typename T>
 class Owned {
  public:
@@ -58,9 +58,9 @@ Error Differs(const std::string& where, const std::string& step) {
   return Error{"self-test of raw names: " + where + ": " + step};
 }
 
-// The internal name for JVMTI's signature: Lp/C; is p/C, arrays are themselves. Hidden classes have a '+' in
-// their Symbol where the signature has a '.'. What JDK 11 has instead of them has a number behind the name, which is
-// not in the Symbol.
+// Compares with the internal form of JVMTI's signature: Lp/C; is p/C, arrays are unchanged. A hidden class has '+' in
+// its Symbol where the signature has '.'. The anonymous classes of JDK 11 have a number after the name, which the
+// Symbol does not have.
 bool SameClass(std::string_view raw, std::string signature) {
   if (signature.size() > 2 && signature.front() == 'L') signature = signature.substr(1, signature.size() - 2);
   const size_t number = signature.find_last_not_of("0123456789");
@@ -72,8 +72,8 @@ bool SameClass(std::string_view raw, std::string signature) {
   return name == signature;
 }
 
-// What JVMTI's table says for a bci, by the JVM's own rule: the entry itself, else the last one of the greatest bci
-// below.
+// Returns JVMTI's line for a bci by the JVM's own rule: the entry with this bci, otherwise the last one with the
+// greatest smaller bci.
 int LineInTable(const jvmtiLineNumberEntry* table, jint count, jlocation bci) {
   jlocation best = 0;
   int line = -1;
@@ -87,19 +87,19 @@ int LineInTable(const jvmtiLineNumberEntry* table, jint count, jlocation bci) {
   return line;
 }
 
-// `method` as JVMTI knows it, `raw` the same method as it is read.
+// `method`: JVMTI's id; `raw`: the same method in the JVM's memory.
 Status VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const VmMethod* raw,
                    const std::string& where) {
   Owned<jvmtiLineNumberEntry> table(jvmti);
   jint count = 0;
   const jvmtiError error = jvmti->GetLineNumberTable(method, &count, table.out());
   if (error == JVMTI_ERROR_ABSENT_INFORMATION || error == JVMTI_ERROR_NATIVE_METHOD) {
-    if (names.Line(raw, 0) != -1) return Differs(where, "a line where there is none");
+    if (names.Line(raw, 0) != -1) return Differs(where, "a line number that the method does not have");
     return {};
   }
   if (error != JVMTI_ERROR_NONE) return Differs(where, "GetLineNumberTable: error " + std::to_string(error));
   for (jint i = 0; i < count; ++i) {
-    // The entry's own bci and the one before it, which belongs to another entry.
+    // The entry's own bci and the previous one, which belongs to another entry.
     for (const jlocation bci : {table.get()[i].start_location, table.get()[i].start_location - 1}) {
       if (bci < 0) continue;
       if (names.Line(raw, static_cast<int>(bci)) != LineInTable(table.get(), count, bci))
@@ -109,7 +109,7 @@ Status VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const 
   return {};
 }
 
-// `klass`: the method's class as it is read; null where it cannot be.
+// `klass`: the method's class in the JVM's memory; null if that cannot be read.
 Status VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method, const void* klass,
                     const std::string& signature) {
   Owned<char> name(jvmti);
@@ -117,7 +117,7 @@ Status VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method, const
   if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs(signature, "GetMethodName fails");
   const std::string where = signature + name.get() + descriptor.get();
-  if (!names.ids_lead_to_methods() && klass == nullptr) return {};  // nothing of it is read
+  if (!names.ids_lead_to_methods() && klass == nullptr) return {};  // nothing of the method is read
   const VmMethod* const raw =
       names.ids_lead_to_methods() ? names.MethodOf(method) : names.FindMethod(klass, name.get(), descriptor.get());
   Names::MethodView view;
@@ -230,7 +230,7 @@ const char* Names::ConstMethodOf(const VmMethod* method) const {
 Names::Code Names::CodeOf(const VmMethod* method) const {
   const char* const constant = ConstMethodOf(method);
   if (constant == nullptr) return {};
-  // The bytecodes follow the header. A native method has room for none.
+  // The bytecodes follow the header; native methods have none.
   return {constant + const_size_, Load<uint16_t>(constant + const_code_size_)};
 }
 
@@ -257,7 +257,7 @@ int Names::Line(const VmMethod* method, int bci) const {
   const size_t code_size = Load<uint16_t>(constant + const_code_size_);
   if (static_cast<size_t>(bci) >= code_size) return -1;  // native methods have no code
   if ((Load<uint16_t>(constant + const_flags_) & has_lines_) == 0) return -1;
-  // Header, bytecodes, line numbers, other tables; the whole counted in words.
+  // Header, bytecodes, line numbers, other tables; the total size is in words.
   const int words = Load<int32_t>(constant + const_words_);
   const size_t table = const_size_ + code_size;
   const size_t all = words > 0 ? static_cast<size_t>(words) * sizeof(void*) : 0;
@@ -285,7 +285,7 @@ bool Names::MayReadMirrors() const {
 const void* Names::KlassOfMirror(JNIEnv* jni, jclass mirror) const {
   if (mirror == nullptr || !MayReadMirrors()) return nullptr;
   // HotSpot's jfieldID of an instance field (jfieldIDWorkaround): offset and the instance bit. GetLongField applies the
-  // collector's barriers to the mirror, and the field itself is no reference.
+  // collector's barriers to the mirror; the field itself is not a reference.
   const uintptr_t field = static_cast<uintptr_t>(*mirror_klass_) << field_id_shift_ | 2;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<const void*>(jni->GetLongField(mirror, reinterpret_cast<jfieldID>(field)));
@@ -295,10 +295,10 @@ Status VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type
   Owned<char> signature(jvmti);
   if (jvmti->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs("a class", "GetClassSignature fails");
-  // Null only where KlassOfMirror must not look; its callers know that answer.
+  // Null only if KlassOfMirror must not read; its callers know the class.
   const void* const klass = names.KlassOfMirror(jni, type);
   if (klass != nullptr) {
-    // What was read may be anything, where the rules are wrong: a plain load could kill the JVM.
+    // If the rules are wrong, the value may be anything, and a plain load could crash the JVM.
     if (!names.IsReadable(klass)) return Differs(signature.get(), "its class cannot be read");
     if (!SameClass(names.KlassName(klass), signature.get()))
       return Differs(signature.get(), "class is " + std::string(names.KlassName(klass)));

@@ -3,7 +3,7 @@
 //
 // Units:    names in the JVM's internal form (java/util/HashMap), modified UTF-8.
 // Context:  setup: Resolve. The others: a Java thread in native state (a JVMTI callback), while the methods are on its
-//           stack or a local reference keeps the class loaded; then nothing read here can be unloaded. KlassName:
+//           stack or a local reference keeps the class loaded; so nothing read here can be unloaded. KlassName:
 //           alloc too.
 // Threads:  any.
 // Failure:  false, -1, an empty view or null for data that is not understood; VerifyNames compares
@@ -33,7 +33,7 @@ class Names {
   // methods: resolves methods known only by a jmethodID; null if a jmethodID points to its Method.
   static Result<Names> Resolve(const VmStructs& structs, const JdkRules& rules, uintptr_t field_access_count = 0,
                                JvmtiMethods* methods = nullptr);
-  // Without reading the JVM's memory: methods come from JVMTI, and nothing is known about classes.
+  // Does not read the JVM's memory: methods come from JVMTI, and classes are unknown.
   static Names FromJvmti(JvmtiMethods* methods);
 
   // Views into the JVM's memory: copy them before leaving the context.
@@ -53,27 +53,28 @@ class Names {
   bool Method(jmethodID id, MethodView* out) const { return Method(MethodOf(id), out); }
   int Line(jmethodID id, int bci) const { return Line(MethodOf(id), bci); }
 
-  // The range of a method's bytecodes; empty if it cannot be a method.
+  // Returns the range of a method's bytecodes; empty if it cannot be a method.
   struct Code {
     const char* begin = nullptr;
     size_t size = 0;
   };
   Code CodeOf(const VmMethod* method) const;
 
-  // Null for an id whose class was unloaded. If jmethodIDs do not point to methods: a placeholder that only Method and
-  // Line accept.
+  // Returns null for an id whose class was unloaded. If jmethodIDs do not point to methods, returns a placeholder that
+  // only Method and Line accept.
   const VmMethod* MethodOf(jmethodID id) const;
   bool ids_lead_to_methods() const { return methods_ == nullptr; }
-  // Whether a class's name can be loaded: system calls. For self-tests.
+  // Whether a class's name can be loaded; makes system calls. For self-tests.
   bool IsReadable(const void* klass) const;
-  // The method of a class that has this name and descriptor; null if there is none. For self-tests.
+  // Returns the method of a class with this name and descriptor; null: none. For self-tests.
   const VmMethod* FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const;
 
   // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
   std::string_view KlassName(const void* klass) const;
 
-  // The Klass behind a java.lang.Class. Null for primitive types, and whenever reading the hidden field through JNI
-  // would upset the JVM: under -Xcheck:jni (it aborts) and while a debugger watches fields (it looks the field up).
+  // Returns the Klass of a java.lang.Class. Null for primitive types, and if the hidden field cannot safely be read
+  // through JNI: under -Xcheck:jni (the JVM would abort), and while a debugger watches fields (the JVM would look the
+  // field up).
   const void* KlassOfMirror(JNIEnv* jni, jclass mirror) const;
 
  private:
@@ -81,7 +82,7 @@ class Names {
   std::string_view PoolSymbol(const char* pool, size_t index) const;
   const char* ConstMethodOf(const VmMethod* method) const;
   bool MayReadMirrors() const;
-  // A method to be resolved by JVMTI: its id, marked by an odd number.
+  // A method that JVMTI must resolve: its id, marked by being odd.
   static bool IsId(const VmMethod* method) { return (reinterpret_cast<uintptr_t>(method) & 1) != 0; }
   static jmethodID IdOf(const VmMethod* method) {
     return reinterpret_cast<jmethodID>(reinterpret_cast<uintptr_t>(method) >> 1);  // NOLINT(performance-no-int-to-ptr)
@@ -97,7 +98,7 @@ class Names {
   size_t klass_name_ = 0;
   size_t symbol_length_ = 0, symbol_body_ = 0;
   uint8_t excluded_bytes_ = 0;         // UNSIGNED5: byte values below this are not digits (1 since JDK 20)
-  const int* mirror_klass_ = nullptr;  // java_lang_Class::_klass_offset; the JVM sets it when it loads that class
+  const int* mirror_klass_ = nullptr;  // java_lang_Class::_klass_offset; set by the JVM when it loads that class
   const int* field_watches_ = nullptr;
   bool checked_jni_ = false;
   uint8_t field_id_shift_ = 0;
@@ -105,19 +106,19 @@ class Names {
   JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs point to methods
 };
 
-// Decodes a compressed line number table, reading at most `size` bytes: exposed for tests.
-// Returns the line of the last entry at or before `bci`, -1 if none or if the table is malformed before it.
+// Decodes a compressed line number table, and reads at most `size` bytes. Returns the line of the last entry at or
+// before `bci`; -1 if there is none, or if the table is malformed before it. Exposed for tests.
 int DecodeLine(const uint8_t* table, size_t size, int bci, uint8_t excluded_bytes);
 
-// Compares names read from memory with JVMTI's, before anything relies on them.
+// Compares names read from memory with JVMTI's before they are used.
 //
 // Context:  setup; live phase, a Java thread in native state; needs can_get_line_numbers. About a millisecond.
 // Failure:  an Error naming the class, the method and the step that differs.
 //
-// A few classes every JVM has: plain, interface, nested, array.
+// Compares a few classes that every JVM has: plain, interface, nested, array.
 Status VerifyNames(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names);
 
-// All methods and the name of one class.
+// Compares all methods and the name of one class.
 Status VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type);
 
 }  // namespace heaprec::hotspot

@@ -1,9 +1,8 @@
-// How HotSpot lays out objects: class and size of each object in memory that was allocated in one piece, such as
-// a TLAB.
+// HotSpot's layout of objects: finds class and size of each object in contiguously allocated memory, such as a TLAB.
 //
 // Units:    bytes.
-// Context:  setup: Resolve. The rest: any in which the memory does not change and its objects have their headers. That
-//           is the allocating thread, in the VM, or a collector before it moves anything.
+// Context:  setup: Resolve. The rest: any in which the memory does not change and its objects have headers: the
+//           allocating thread, in the VM, or a collector before it moves objects.
 // Failure:  Resolve returns an Error for a JVM whose object headers are unknown. Walk stops at anything that is not
 //           an object.
 #pragma once
@@ -22,11 +21,11 @@ class ObjectLayout {
  public:
   static Result<ObjectLayout> Resolve(const VmStructs& structs, const JdkRules& rules, const Names& names);
 
-  // The offset of the field `size` in a jdk.internal.vm.StackChunk. Stacks of virtual threads (JDK 21 and later) state
-  // their size nowhere else. Without it a walk ends at the first of them.
+  // The offset of the field `size` in a jdk.internal.vm.StackChunk (stacks of virtual threads, JDK 21 and later). Their
+  // size is stored nowhere else; without the offset a walk ends at the first of them.
   void SetStackChunkSize(size_t offset) { chunk_size_ = offset; }
 
-  // Classes that a walk has met. The memory of others is not touched before the kernel says that it can be read.
+  // Classes that a walk has met. Before it reads another class, it asks the kernel whether the memory is readable.
   class Known {
    public:
     bool Has(const void* klass) const { return of_[SlotOf(klass)] == klass; }
@@ -38,7 +37,7 @@ class ObjectLayout {
     const void* of_[kSlots] = {};
   };
 
-  // Calls visit(klass, size) for each object in [begin, end), in order. False: it stopped before `end`.
+  // Calls visit(klass, size) for each object in [begin, end), in order. Returns false if it stopped before `end`.
   // `known`: a Known, or an object with its two functions.
   template <typename KnownClasses, typename Visit>
   bool Walk(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
@@ -58,12 +57,12 @@ class ObjectLayout {
 
   enum class Header { kWide, kCompressed, kCompact };
 
-  // Adjacent objects are often of one class, so the last object's class is not looked up again.
+  // Adjacent objects often have the same class, so the last object's class is not looked up again.
   template <Header kHeader, typename KnownClasses, typename Visit>
   bool WalkAs(uint64_t begin, uint64_t end, KnownClasses* known, const Visit& visit) const {
     const size_t klass_offset = klass_offset_;
     const int mark_shift = mark_shift_;
-    uint64_t last_word = 0, fixed_size = 0;  // 0: it varies
+    uint64_t last_word = 0, fixed_size = 0;  // 0: the size varies
     const void* klass = nullptr;
     while (begin < end) {
       const uint64_t word = kHeader == Header::kWide         ? Load<uint64_t>(begin + klass_offset)
@@ -87,10 +86,10 @@ class ObjectLayout {
     return true;
   }
 
-  // The class in a word of an object's header; null if it has none.
+  // Returns the class in a word of an object's header; null if there is none.
   const void* KlassOf(uint64_t word) const;
   bool IsReadable(const void* klass) const;
-  // The size of all instances of the class; 0: it varies.
+  // Returns the size of all instances of the class; 0: it varies.
   uint64_t FixedSizeOf(const void* klass) const {
     const auto helper = Load<int32_t>(static_cast<const char*>(klass) + layout_helper_);
     return helper > 0 && (helper & 1) == 0 ? Aligned(static_cast<uint64_t>(helper)) : 0;
@@ -100,14 +99,14 @@ class ObjectLayout {
   uint64_t Aligned(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
 
   Header header_ = Header::kWide;
-  size_t klass_offset_ = 0;  // in an object
-  int mark_shift_ = 0;       // compact headers: the class lies above these bits of the mark word
+  size_t klass_offset_ = 0;  // offset in an object
+  int mark_shift_ = 0;       // compact headers: the class is above these bits of the mark word
   const char* const* narrow_base_ = nullptr;
   const int* narrow_shift_ = nullptr;
-  size_t layout_helper_ = 0;          // in a class
-  size_t length_offset_ = 0;          // in an array
+  size_t layout_helper_ = 0;          // offset in a class
+  size_t length_offset_ = 0;          // offset in an array
   const int* mirror_size_ = nullptr;  // java_lang_Class::_oop_size_offset
-  size_t chunk_size_ = 0;             // in a StackChunk; 0: not known
+  size_t chunk_size_ = 0;             // offset in a StackChunk; 0: unknown
   bool compressed_oops_ = true;
   uint64_t alignment_ = 8;
   Names names_;

@@ -4,7 +4,8 @@
 
 namespace heaprec::hotspot {
 
-// Before 25: metadata, scopes, PcDescs lie in this order in the blob. 25: PcDescs, then scopes, in immutable data.
+// Before 25 the blob contains metadata, scopes and PcDescs in this order. In 25 immutable data contains PcDescs, then
+// scopes.
 CompiledMethod::Area CompiledMethod::Scopes() const {
   if (layout_.has_distances) {
     const char* const begin = Distance(layout_.compiled.scopes_data);
@@ -32,7 +33,7 @@ const VmMethod* CompiledMethod::MethodAt(uint32_t index) const {
   return reinterpret_cast<const VmMethod*>(PointerAt(begin, (index - 1) * sizeof(void*)));
 }
 
-// The PcDescs are sorted by address. 0: none there.
+// The PcDescs are sorted by address. Returns 0 if there is none for `pc`.
 uint32_t CompiledMethod::FindScope(uintptr_t pc) const {
   const Area descs = PcDescs();
   const auto wanted = static_cast<int64_t>(pc - CodeBegin());
@@ -51,7 +52,7 @@ uint32_t CompiledMethod::FindScope(uintptr_t pc) const {
   return 0;
 }
 
-// The heaps are made when the JVM starts, and stay.
+// The heaps are created when the JVM starts, and are never removed.
 CodeCache::CodeCache(const StackLayout& layout) : layout_(layout) {
   const char* const list = Load<const char*>(reinterpret_cast<const char*>(layout.cache.heaps));
   if (list == nullptr) return;

@@ -1,4 +1,4 @@
-// A compiled method on a thread's own stack: the kind of its frame, and the methods that the frame represents.
+// A compiled method on the calling thread's stack: the kind of its frame, and the methods that the frame represents.
 //
 // Units:    addresses of this process.
 // Context:  alloc: as CodeCache::Find.
@@ -21,14 +21,14 @@ namespace heaprec::hotspot {
 //
 // Units:    addresses of this process.
 // Context:  setup: the constructor. Find: alloc; a Java thread in native state looks up addresses on its own stack, so
-//           what is found cannot be freed meanwhile.
+//           the blob cannot be freed meanwhile.
 // Threads:  any.
 // Failure:  null for an address outside of all blobs.
 class CodeCache {
  public:
   explicit CodeCache(const StackLayout& layout);
 
-  // The CodeBlob that contains `pc`, or null.
+  // Returns the CodeBlob that contains `pc`, or null.
   const char* Find(uintptr_t pc) const {
     for (const Heap& heap : std::span(heaps_).first(heap_count_)) {
       if (pc >= heap.low) return pc < Load<uintptr_t>(heap.high) ? FindIn(heap, pc) : nullptr;
@@ -37,15 +37,15 @@ class CodeCache {
   }
 
  private:
-  // What never changes: a point whose caches others have emptied reads one line of a heap, not three of each.
+  // Constants of a heap, so that a lookup with cold caches reads one cache line of it instead of three.
   struct Heap {
     uintptr_t low;
     const uint8_t* segments;
-    const char* high;  // where the heap has its present end
+    const char* high;  // address of the heap's current end
     uint32_t log2_segment;
   };
 
-  // Each segment of a used block has a number of segments to go back, at most to the block's first one.
+  // Each segment of a used block contains the number of segments to go back, at most to the first one of the block.
   const char* FindIn(const Heap& heap, uintptr_t pc) const {
     constexpr uint8_t kUnused = 0xff;
     const uint8_t* const map = heap.segments;
@@ -57,7 +57,8 @@ class CodeCache {
     }
     const uintptr_t block = heap.low + (segment << heap.log2_segment);
     const uintptr_t blob = block + layout_.cache.block_size;
-    // The lines of the blob's header that a walk reads next, one after the other if they were not all asked for here.
+    // Prefetches the lines of the blob's header that a walk reads next; otherwise they would be loaded one after the
+    // other.
     for (const size_t field : {layout_.blob.name, layout_.compiled.method, layout_.compiled.compile_id})
       __builtin_prefetch(reinterpret_cast<const char*>(blob + field));  // NOLINT(performance-no-int-to-ptr)
     if (Load<uint8_t>(block + layout_.cache.block_used) == 0) return nullptr;
@@ -68,7 +69,7 @@ class CodeCache {
 
   static constexpr size_t kMaxHeaps = 8;  // HotSpot has one or three
   StackLayout layout_;
-  std::array<Heap, kMaxHeaps> heaps_{};  // the highest one first
+  std::array<Heap, kMaxHeaps> heaps_{};  // the one with the highest address first
   size_t heap_count_ = 0;
 };
 
@@ -89,13 +90,13 @@ class CompiledMethod {
   const VmMethod* method() const {
     return reinterpret_cast<const VmMethod*>(PointerAt(blob_, layout_.compiled.method));
   }
-  // Assigned once by the JVM: no other compilation ever has it.
+  // Assigned once by the JVM and never reused for another compilation.
   uint32_t compile_id() const { return Load<uint32_t>(blob_ + layout_.compiled.compile_id); }
   // The offset of `pc` in the code.
   uintptr_t OffsetOf(uintptr_t pc) const { return pc - CodeBegin(); }
 
-  // The address to which the frame at `sp` returns: `pc`, except for a deoptimised frame. Its return address was
-  // replaced by a handler's; the original is in the frame.
+  // Returns the address to which the frame at `sp` returns: `pc`, except for a deoptimised frame. The return address of
+  // such a frame was replaced by a handler's; the original is in the frame.
   uintptr_t OriginalPc(uintptr_t pc, uintptr_t sp) const {
     if (pc != Address(layout_.compiled.deopt_handler) && pc != Address(layout_.compiled.deopt_mh_handler)) return pc;
     return Load<uintptr_t>(sp + static_cast<size_t>(Load<int32_t>(blob_ + layout_.compiled.original_pc)));
@@ -118,9 +119,9 @@ class CompiledMethod {
       if (!reader.Next(&sender) || !reader.Next(&method) || !reader.Next(&bci)) return false;
       const VmMethod* const of = MethodAt(method);
       if (of == nullptr) return false;
-      // Stored plus one. What is then -1 is the entry of a synchronized method, before its first bytecode.
+      // Stored plus one. After subtraction, -1 means the entry of a synchronized method, before its first bytecode.
       visit(of, bci == 0 ? 0 : static_cast<int>(bci) - 1, sender != 0);
-      if (sender >= scope && sender != 0) return false;  // scopes are written from the outermost one
+      if (sender >= scope && sender != 0) return false;  // scopes are written from the outermost to the innermost
       scope = sender;
     }
     return true;

@@ -16,7 +16,7 @@ void ResolveThread(NeededFields& fields, StackLayout* out) {
 }
 
 void ResolveCodeCache(NeededFields& fields, const VmStructs& structs, StackLayout* out) {
-  // JDK 17 gave GrowableArray a base; the count is the first word of either.
+  // JDK 17 introduced a base of GrowableArray; the count is the first word in both cases.
   const size_t count = structs.Offset("GrowableArrayBase", "_len").value_or(0);
   out->cache = {static_cast<const void* const*>(fields.Static("CodeCache", "_heaps")),
                 count,
@@ -38,7 +38,7 @@ void ResolveCompiled(NeededFields& fields, const VmStructs& structs, StackLayout
                fields.At("CodeBlob", "_frame_size")};
   // A field of nmethod or, before 25, of its base.
   const auto compiled = [&fields](const char* field) { return fields.At({"nmethod", "CompiledMethod"}, {field}); };
-  // From 26 on calls of method handles have no handler of their own.
+  // Since 26 there is no separate handler for calls of method handles.
   const bool has_one_handler = structs.Offset("nmethod", "_deopt_handler_entry_offset").has_value();
   const char* const deopt = has_one_handler ? "_deopt_handler_entry_offset"
                             : distances     ? "_deopt_handler_offset"
@@ -66,7 +66,7 @@ void ResolveCompiled(NeededFields& fields, const VmStructs& structs, StackLayout
   out->pc_desc_scope = fields.At("PcDesc", "_scope_decode_offset");
 }
 
-// The queue of codelets is made before any agent is asked.
+// The queue of codelets exists before any agent is loaded.
 bool ResolveInterpreter(NeededFields& fields, StackLayout* out) {
   const void* const code = fields.Static("AbstractInterpreter", "_code");
   const void* const stub_return = fields.Static("StubRoutines", "_call_stub_return_address");

@@ -1,5 +1,5 @@
-// Where HotSpot keeps what a walk of a thread's own stack reads, as the JVM describes itself: anchors, code cache,
-// compiled methods and their debug information.
+// Layout of the data that a walk of a thread's own stack reads, from the JVM's description of itself: anchors, code
+// cache, compiled methods and their debug information.
 //
 // Units:    offsets and sizes in bytes; frame slots in words from the frame pointer.
 // Context:  setup.
@@ -24,9 +24,9 @@ struct StackLayout {
   struct {
     size_t sp, fp, pc;
   } anchor;
-  size_t wrapper_anchor;  // of the previous anchor, in a JavaCallWrapper
+  size_t wrapper_anchor;  // offset of the previous anchor in a JavaCallWrapper
 
-  // The interpreter's code; the address a call from native code into Java returns to.
+  // The interpreter's code, and the address to which a call from native code into Java returns.
   uintptr_t interpreter_begin, interpreter_end, call_stub_return;
 
   struct {

@@ -23,7 +23,7 @@ uintptr_t Slot(uintptr_t fp, int index) {
   return Load<uintptr_t>(fp + static_cast<uintptr_t>(static_cast<intptr_t>(index) * static_cast<intptr_t>(kWord)));
 }
 
-// A hash of words of any number in bounded memory: a full buffer is replaced by its hash.
+// A hash of any number of words in bounded memory: a full buffer is replaced by its hash.
 class Identity {
  public:
   void Add(uint64_t word) {
@@ -42,13 +42,13 @@ class Identity {
   size_t count_ = 0;
 };
 
-// Identifies a stack by its physical frames, without inlined ones; at most `most` of them.
+// Identifies a stack by its physical frames, without inlined ones, and at most `most` of them.
 class IdentityVisitor {
  public:
   explicit IdentityVisitor(const Names& names, size_t most = SIZE_MAX) : names_(names), left_(most) {}
 
-  // By what a recording says about it, and by no address: those of unloaded classes, and of the versions of a redefined
-  // method, are given again. The top bit tells the two kinds of frame apart.
+  // Uses what a recording contains of the frame, and no address: addresses of unloaded classes and redefined methods
+  // are reused. The top bit distinguishes the two kinds of frames.
   bool OnInterpreted(const VmMethod* method, int bci) {
     Names::MethodView view;
     if (!names_.Method(method, &view)) return false;
@@ -61,7 +61,7 @@ class IdentityVisitor {
     --left_;
     return true;
   }
-  // A compilation's number is never given again, and what is inlined where in its code never changes.
+  // A compilation's number is never reused, and what is inlined in its code never changes.
   bool OnCompiled(const CompiledMethod& code, uintptr_t pc, bool /*is_native*/) {
     words_.Add(uint64_t{code.compile_id()} << 32 | code.OffsetOf(pc));
     --left_;
@@ -70,7 +70,7 @@ class IdentityVisitor {
   bool IsFull() const { return left_ == 0; }
   format::StackKey Key(WalkResult walked) const {
     const XXH128_hash_t hash = words_.Hash();
-    // Not that of a whole stack of the same frames.
+    // Differs from the identity of a whole stack with the same frames.
     return {hash.low64 ^ (walked == WalkResult::kDeep ? ~uint64_t{0} : 0), hash.high64};
   }
 
@@ -80,7 +80,7 @@ class IdentityVisitor {
   size_t left_;
 };
 
-// The places of a compiled frame's methods, innermost first: what makes up its identity, and which of the inlined ones.
+// The keys of a compiled frame's methods, innermost first: the frame's identity and the index of the inlined method.
 class Places {
  public:
   Places(const CompiledMethod& code, uintptr_t pc) : frame_(uint64_t{code.compile_id()} << 32 | code.OffsetOf(pc)) {
@@ -99,7 +99,7 @@ MethodFrame InterpretedFrame(const VmMethod* method, int bci) {
   return {method, 0, bci, bci < 0 ? FrameType::kNative : FrameType::kInterpreted};
 }
 
-// Gives add(MethodFrame) all methods of a compiled frame.
+// Passes all methods of a compiled frame to add(MethodFrame).
 template <typename Add>
 bool AddCompiled(const CompiledMethod& code, uintptr_t pc, bool is_native, const Add& add) {
   Places places(code, pc);
@@ -158,7 +158,7 @@ Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& 
   return StackWalker(*layout, names);
 }
 
-// False: no Java frame below. An anchor without a pc stands where a call pushed it.
+// Returns false if there is no Java frame below. An anchor without a pc is at the position where a call pushed it.
 bool StackWalker::FromAnchor(uintptr_t anchor, Registers* at) const {
   at->sp = Load<uintptr_t>(anchor + layout_.anchor.sp);
   if (at->sp == 0) return false;
@@ -196,7 +196,7 @@ WalkResult StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
   if (!FromAnchor(thread + layout_.thread.anchor, &at)) return WalkResult::kNone;
   uintptr_t low = end;
   for (int frame = 0; frame < kMaxFrames && !visitor.IsFull(); ++frame) {
-    // Each frame lies above the one before.
+    // Each frame is above the previous one.
     if (!IsSlot(at.sp, low, base)) return WalkResult::kUnknown;
     low = at.sp + kWord;
     Step step = Step::kUnknown;
@@ -215,7 +215,7 @@ WalkResult StackWalker::Walk(const void* java_thread, Visitor& visitor) const {
 template <typename Visitor>
 StackWalker::Step StackWalker::Interpreted(uintptr_t base, Registers* at, Visitor& visitor) const {
   const uintptr_t fp = at->fp;
-  // Two words above fp: the link and the return address.
+  // Two words at fp: the link and the return address.
   if (!IsSlot(fp, at->sp, base - 2 * kWord)) return Step::kUnknown;
   const auto* const method = reinterpret_cast<const VmMethod*>(  // NOLINTNEXTLINE(performance-no-int-to-ptr)
       Metadata(reinterpret_cast<const char*>(Slot(fp, arch::kInterpretedMethod))));
@@ -233,7 +233,7 @@ StackWalker::Step StackWalker::Interpreted(uintptr_t base, Registers* at, Visito
   return at->sp > fp ? Step::kCaller : Step::kUnknown;
 }
 
-// Native code that called Java: its wrapper keeps the anchor of the Java frames below.
+// Native code that called Java: its wrapper contains the anchor of the Java frames below.
 StackWalker::Step StackWalker::Entry(uintptr_t base, Registers* at) const {
   if (!IsSlot(at->fp, at->sp, base)) return Step::kUnknown;
   const uintptr_t wrapper = Slot(at->fp, arch::kEntryWrapper);
@@ -243,7 +243,7 @@ StackWalker::Step StackWalker::Entry(uintptr_t base, Registers* at) const {
   return at->sp > sp ? Step::kCaller : Step::kUnknown;
 }
 
-// Compiled methods, native wrappers, and the JVM's own stubs on the way to them.
+// Compiled methods, native wrappers, and the JVM's own stubs between them.
 template <typename Visitor>
 StackWalker::Step StackWalker::Compiled(uintptr_t base, Registers* at, Visitor& visitor) const {
   const char* const blob = cache_.Find(at->pc);
@@ -256,7 +256,7 @@ StackWalker::Step StackWalker::Compiled(uintptr_t base, Registers* at, Visitor& 
     if (method == nullptr) return Step::kUnknown;
     const bool is_native = names_.IsNative(method);
     if (is_native && IsContinuationEntry(method)) {
-      // HotSpot's ContinuationEntry lies at the frame's sp; its flags say whether a virtual thread runs in it.
+      // HotSpot's ContinuationEntry is at the frame's sp; its flags show whether it runs a virtual thread.
       constexpr uintptr_t kFlags = 3 * kWord;
       return Load<int32_t>(at->sp + kFlags) == 1 ? Step::kRoot : Step::kUnknown;
     }

@@ -1,7 +1,7 @@
 // The stack of the calling Java thread, read from its own memory: no JVMTI, no safepoint, no lock, no heap.
 //
 // Units:    128-bit identities: the same for two stacks of the same frames, in this process. docs/decisions/0007
-// Context:  setup: Resolve. The rest: alloc; the calling thread is in native state, inside a JVMTI callback, so
+// Context:  setup: Resolve. The others: alloc; the calling thread is in native state, inside a JVMTI callback, so
 //           nothing on its stack moves or is freed.
 // Threads:  any, each on its own stack.
 // Failure:  kUnknown if the stack cannot be walked: use JVMTI. kNone: there is no Java frame. kDeep: the root was not
@@ -23,14 +23,14 @@
 
 namespace heaprec::hotspot {
 
-// The frames that are kept of a stack deeper than requested: some nearest to the allocation, and the others nearest to
-// the root, where a tree of stacks begins.
+// The frames that are kept of a stack that is deeper than requested: some nearest to the allocation, and the others
+// nearest to the root, where a tree of stacks begins.
 //
-// Context:  any; the caller gives the memory.
+// Context:  any; the caller provides the memory.
 // Format:   docs/format/recording.md#dictionaries
 struct MethodFrame {
   const VmMethod* method;
-  // Identifies method and bci as long as the process lives, whatever is unloaded or redefined; 0: no identity.
+  // Identifies method and bci as long as the process lives, even after unloading or redefinition; 0: no identity.
   uint64_t code_key = 0;
   int32_t bci = -1;  // -1: a native method
   format::FrameType type : 8 = format::FrameType::kUnknown;
@@ -39,7 +39,7 @@ struct MethodFrame {
   bool operator==(const MethodFrame& other) const { return method == other.method && bci == other.bci; }
 };
 
-// Hundreds of them may lie on a stack that has just overflowed.
+// A stack that has just overflowed may contain hundreds of them.
 static_assert(sizeof(MethodFrame) == 24);
 
 class FrameSelection {
@@ -47,10 +47,10 @@ class FrameSelection {
   // Keeps at most room.size() >= 1 frames.
   explicit FrameSelection(std::span<MethodFrame> room) : room_(room), leaf_(LeafSide(room.size())) {}
 
-  // How many frames of `depth` are kept nearest to the allocation: a quarter, at least one.
+  // Returns how many of `depth` frames are kept nearest to the allocation: a quarter, at least one.
   static size_t LeafSide(size_t depth) { return (depth + 3) / 4; }
 
-  // Innermost first.
+  // Call with frames from innermost to outermost.
   void Add(const MethodFrame& frame) {
     const size_t ring = room_.size() - leaf_;
     if (seen_ < room_.size())
@@ -60,7 +60,7 @@ class FrameSelection {
     ++seen_;
   }
 
-  // The kept frames, innermost first. Call once, after the last Add.
+  // Returns the kept frames, innermost first. Call once, after the last Add.
   std::span<MethodFrame> Finish() {
     const size_t ring = room_.size() - leaf_;
     if (is_cut() && ring > 0)
@@ -81,35 +81,35 @@ enum class WalkResult : uint8_t { kWhole, kDeep, kNone, kUnknown };
 
 class StackWalker {
  public:
-  // Physical frames, the JVM's stubs included: some 10 us.
+  // Physical frames, including the JVM's stubs: about 10 us.
   static constexpr int kMaxFrames = 1024;
 
   static Result<StackWalker> Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules);
 
-  // Does not read which methods were inlined; of a deep stack reads kMaxFrames only. Stacks of one identity have the
-  // same methods, bcis and lines, whatever is unloaded, redefined or recompiled, and whatever memory is reused.
+  // Does not read which methods were inlined, and reads at most kMaxFrames frames. Stacks with the same identity have
+  // the same methods, bcis and lines, even if code is unloaded, redefined or recompiled, and memory is reused.
   WalkResult Identify(const void* java_thread, format::StackKey* identity) const;
 
-  // The same for the `physical` frames nearest to the allocation: kDeep if there are more. Never the identity of a
-  // whole stack.
+  // The same for the `physical` frames nearest to the allocation. Returns kDeep if there are more. The identity differs
+  // from that of any whole stack.
   WalkResult IdentifyLeafSide(const void* java_thread, size_t physical, format::StackKey* identity) const;
 
-  // All frames, inlined ones included, as JVMTI's GetStackTrace returns them.
+  // Collects all frames, including inlined ones, like JVMTI's GetStackTrace.
   WalkResult Expand(const void* java_thread, FrameSelection* frames) const;
 
-  // The same for the frames nearest to the allocation only: as many as exist in the `physical` nearest ones and fit
-  // into `room`.
+  // The same for only the frames nearest to the allocation: those in the `physical` nearest frames that fit into
+  // `room`.
   std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room,
                                         size_t physical = SIZE_MAX) const;
 
-  // Whether a native method is on top. Whatever it called, native code or the JVM, leaves the frames below as they
-  // are. If the thread has entered the JVM from Java code, its frames may be changing (deoptimization). Context: any
-  // of the calling thread.
+  // Whether the top frame is a native method. Native code or the JVM, called by it, does not change the frames below.
+  // If the thread has entered the JVM from Java code, its frames may be changing (deoptimization). Context: any of the
+  // calling thread.
   bool IsInNativeMethod(const void* java_thread) const;
 
  private:
   struct Registers {
-    uintptr_t sp, fp, pc;  // sp: as the caller left it, before an adapter moved it
+    uintptr_t sp, fp, pc;  // sp: at the call, before an adapter moved it
   };
   enum class Step : uint8_t { kCaller, kRoot, kUnknown };
 

@@ -11,7 +11,7 @@
 namespace heaprec::hotspot {
 namespace {
 
-// Most threads are of the class itself; the JVM's own that also run Java have classes derived from it. 0: unknown.
+// Most threads have this class; threads of the JVM that also run Java have derived classes. Returns 0 if unknown.
 uintptr_t FunctionsOfMost(std::span<void* const> threads) {
   std::map<uintptr_t, size_t> counts;
   const SafeReader reader = SafeReader::Probe();
@@ -22,7 +22,8 @@ uintptr_t FunctionsOfMost(std::span<void* const> threads) {
   return most != counts.end() && 2 * most->second > threads.size() ? most->first : 0;
 }
 
-// Returns the carrier of a virtual thread, which stays the same while a native method runs; null: not a virtual thread.
+// Returns the carrier of a virtual thread, which does not change while a native method runs; null: not a virtual
+// thread.
 jobject CarrierOf(JNIEnv* jni, jobject current) {
   const jclass type = jni->GetObjectClass(current);
   const jfieldID field = jni->GetFieldID(type, "carrierThread", "Ljava/lang/Thread;");

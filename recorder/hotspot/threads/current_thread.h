@@ -1,5 +1,5 @@
-// The JavaThread of a JNIEnv, and of the calling thread without the JVM's help: GetEnv reads thread-local memory of
-// libjvm, which the first read of a thread may allocate. The JVM also keeps the thread as the value of a key
+// Finds the JavaThread of a JNIEnv, and of the calling thread without calling the JVM: GetEnv reads thread-local memory
+// of libjvm, which may have to be allocated. The JVM also stores the thread as the value of a key
 // (pthread_getspecific).
 //
 // Context:  Resolve: setup, on an attached Java thread. operator(): any; no lock, no heap.
@@ -17,9 +17,9 @@
 
 namespace heaprec::hotspot {
 
-// The JavaThread behind a JNIEnv: the environment is a member of its thread, at the same distance in all of them.
+// The JavaThread of a JNIEnv: the environment is a member of its thread, always at the same offset.
 //
-// Context:  setup: Resolve, on an attached Java thread in the live phase. Else any.
+// Context:  setup: Resolve, on an attached Java thread in the live phase. The others: any.
 // Threads:  any.
 // Failure:  Resolve returns an Error if java.lang.Thread does not lead to its JavaThread.
 //
@@ -29,13 +29,13 @@ ThreadWords* OwnThreadWords();
 
 class ThreadOfEnv {
  public:
-  // `current`: the java.lang.Thread that calls this. A virtual thread has the environment of its carrier.
+  // `current`: the calling java.lang.Thread. A virtual thread has the environment of its carrier.
   static Result<ThreadOfEnv> Resolve(JNIEnv* jni, jobject current);
 
   // For a JVM whose JavaThread is unknown: the current thread's ThreadWords; other threads have none.
   static ThreadOfEnv FromThreadWords() { return {}; }
 
-  // The JavaThread of another thread; null before it starts and after it ends, which may happen at any moment.
+  // Returns the JavaThread of another thread; null before it starts and after it ends, which may happen at any moment.
   void* OfThread(JNIEnv* jni, jobject thread) const {
     if (eetop_ == nullptr) return nullptr;
     return reinterpret_cast<void*>(jni->GetLongField(thread, eetop_));  // NOLINT(performance-no-int-to-ptr)
@@ -53,10 +53,10 @@ class ThreadOfEnv {
 
 class CurrentThread {
  public:
-  // `java_thread`: that of the calling thread. `all`: those of other threads, which may have ended since.
+  // `java_thread`: of the calling thread. `all`: of other threads, which may have ended since.
   static Result<CurrentThread> Resolve(const void* java_thread, std::span<void* const> all);
 
-  // Null: a thread that is not attached, or one of the JVM's own that run no Java program.
+  // Returns null for a thread that is not attached, or one of the JVM's own threads that run no Java.
   void* operator()() const {
     void* const thread = pthread_getspecific(key_);
     // A Thread begins with the address of its class's virtual functions.

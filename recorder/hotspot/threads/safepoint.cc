@@ -11,13 +11,13 @@ bool Wait(void* context) {
   auto* const jvmti = static_cast<jvmtiEnv*>(context);
   jvmtiStackInfo* stacks = nullptr;
   jint count = 0;
-  // One frame of each thread: the cheapest JVMTI call that is always a safepoint operation, on 11 to 25.
+  // Gets one frame of each thread: the cheapest JVMTI call that is always a safepoint operation, on 11 to 25.
   if (jvmti->GetAllStackTraces(1, &stacks, &count) != JVMTI_ERROR_NONE) return false;
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(stacks));
   return true;
 }
 
-// VM_GetAllStackTraces::doit, a function without arguments but the operation.
+// VM_GetAllStackTraces::doit; its only argument is the operation.
 using Operation = void (*)(void* operation);
 
 struct Errand {
@@ -27,13 +27,13 @@ struct Errand {
 std::atomic<Errand*> errand{nullptr};
 std::atomic<Operation> original{nullptr};
 
-// Whoever's operation it is that comes first: it runs at a safepoint.
+// Runs at a safepoint, also if another thread started the operation.
 void OnOperation(void* operation) {
   if (Errand* const mine = errand.exchange(nullptr, std::memory_order_acq_rel)) mine->function(mine->context);
   original.load(std::memory_order_acquire)(operation);
 }
 
-// Prepared once, never destroyed: a thread may be on its way through it.
+// Prepared once and never destroyed: a thread may be executing it.
 Result<arch::Detour*> PrepareOnce(const SymbolTable& symbols) {
   static std::optional<arch::Detour>* const detour = new std::optional<arch::Detour>;
   if (*detour) return &**detour;

@@ -2,7 +2,7 @@
 
 namespace heaprec::hotspot {
 
-// The words that a thread of a JVM has whose threads are not known, in the order of ThreadLayout.
+// Replaces the words of a JavaThread whose layout is unknown, in the order of ThreadLayout.
 struct ThreadWords {
   uint64_t allocated_bytes, threshold;
   uint64_t start, top, end, allocation_end, since_sample;
@@ -37,7 +37,8 @@ Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, const JdkRu
   ThreadLayout layout;
   layout.reader_ = SafeReader::Probe();
   layout.threshold_rule_ = rules.threshold;
-  if (rules.threshold == ThresholdRule::kUnknown) return Error{"it is unknown how this JDK counts towards a sample"};
+  if (rules.threshold == ThresholdRule::kUnknown)
+    return Error{"it is unknown how this JDK counts the bytes until a sample"};
   layout.has_tlabs_ = structs.BoolFlag("UseTLAB").value_or(true);
   constexpr const char* kTlab = "ThreadLocalAllocBuffer";
   const auto tlab = structs.Offset("Thread", "_tlab");
@@ -49,8 +50,8 @@ Result<ThreadLayout> ThreadLayout::Resolve(const VmStructs& structs, const JdkRu
   const auto refills = structs.Offset(kTlab, {"_number_of_refills", "_num_refills"});
   if (!tlab || !allocated || !start || !top || !end || !desired || !refills)
     return Error{"libjvm.so does not describe its TLABs"};
-  // Between the described fields lie _allocation_end (behind _end) and, up to 21, _bytes_since_last_sample_point
-  // (before _number_of_refills); the heap sampler follows _allocated_bytes.
+  // Between the described fields are _allocation_end (after _end) and, up to 21, _bytes_since_last_sample_point (before
+  // _number_of_refills); the heap sampler follows _allocated_bytes.
   if (*desired != *end + 16 || *refills < *desired + 24)
     return Error{"the TLAB of this libjvm.so has an unknown layout"};
   layout.tlab_ = *tlab;
@@ -83,7 +84,8 @@ std::optional<uint64_t> ThreadLayout::AllocatedBytesOfOther(const void* java_thr
   const auto at = [this, java_thread](size_t offset) {
     return reader_.Word(static_cast<const char*>(java_thread) + offset);
   };
-  // A thread changes its TLAB within nanoseconds: between two such changes lie many of these readings.
+  // A thread changes its TLAB within nanoseconds, and the interval between two changes is long enough for many of these
+  // readings.
   constexpr int kAttempts = 10;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto retired = at(allocated_bytes_);

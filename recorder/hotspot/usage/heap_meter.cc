@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNoCause = "No GC";
 
-// One machine word, loaded once: the JVM may be writing it.
+// Loads one machine word once, because the JVM may be writing it.
 uint64_t Load(const char* address) {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(address), __ATOMIC_RELAXED);
 }
@@ -22,7 +22,7 @@ uint64_t Sum(const std::vector<const char*>& addresses) {
   return sum;
 }
 
-// "sun.gc.generation.0.capacity" fits "sun.gc.generation.*.capacity"; a star is one word without dots.
+// "sun.gc.generation.0.capacity" matches "sun.gc.generation.*.capacity"; a star matches one word without dots.
 bool Fits(std::string_view name, std::string_view pattern) {
   for (;;) {
     const size_t dot = name.find('.'), pattern_dot = pattern.find('.');
@@ -34,9 +34,9 @@ bool Fits(std::string_view name, std::string_view pattern) {
   }
 }
 
-// As jstat and its kin read it: version 2.0 of the layout, the same in every JDK since 5.
+// The layout that jstat reads: version 2.0, the same in every JDK since 5.
 struct Prologue {
-  uint32_t magic;  // big endian, always
+  uint32_t magic;  // always big endian
   uint8_t byte_order, major, minor, accessible;
   int32_t used, overflow;
   int64_t changed;
@@ -49,7 +49,7 @@ struct Entry {
   int32_t value_offset;
 };
 static_assert(sizeof(Entry) == 20);
-constexpr uint32_t kMagic = 0xc0c0feca;  // as a little-endian machine loads ca fe c0 c0
+constexpr uint32_t kMagic = 0xc0c0feca;  // the bytes ca fe c0 c0 loaded in little endian
 constexpr uint8_t kLittleEndian = 1, kMajor = 2;
 constexpr uint8_t kByte = 'B', kLong = 'J';
 
@@ -60,7 +60,7 @@ HeapMeter HeapMeter::Resolve(const VmStructs& structs, const SymbolTable* symbol
   meter.UseStructs(structs, gc);
   meter.UseCounters(structs, gc);
   meter.UseOrderOf(gc);
-  // Its cycles raise _total_collections only where they end in a pause that collects everything.
+  // Shenandoah's cycles increment _total_collections only if they end in a pause that collects everything.
   if (gc == "Shenandoah") {
     const auto next = symbols != nullptr ? symbols->FindByPrefix(kNextGcId) : std::nullopt;
     meter.collections_ = next ? reinterpret_cast<const char*>(*next) : nullptr;  // NOLINT(performance-no-int-to-ptr)
@@ -85,8 +85,8 @@ void HeapMeter::UseOrderOf(const std::string& gc) {
   counts_before_cause_ = gc == "Shenandoah";
 }
 
-// The counters of used bytes are up to date after a collection only, or sampled every 50 ms: before one they are late
-// by all that was allocated since.
+// The counters of used bytes are updated after each collection, or every 50 ms only: before a collection they miss
+// everything allocated since.
 void HeapMeter::UseStructs(const VmStructs& structs, const std::string& gc) {
   const void* const heap_pointer = structs.Static("Universe", "_collectedHeap");
   if (heap_pointer == nullptr) return;
@@ -180,11 +180,11 @@ std::optional<uint64_t> HeapMeter::OldCollections() const {
   return Load(full_collections_) + (concurrent_pauses_ != nullptr ? (Load(concurrent_pauses_) + 1) / 2 : 0);
 }
 
-// The JVM keeps the cause of a collection while it lasts. So this reads the count first: if there is no cause
+// The JVM stores the cause of a collection until its end. So this reads the count first: if there is no cause
 // afterwards, all counted collections that had a cause by then have ended. If a collection is counted before it has a
 // cause, one of its pauses shows that it had one.
 uint64_t HeapMeter::CollectionsEnded(uint64_t paused_in) const {
-  const uint64_t begun = Collections();  // acquire: what is read below is younger
+  const uint64_t begun = Collections();  // acquire: later reads are newer
   if (!is_concurrent_ || begun == 0) return begun;
   char cause[8];
   const bool is_idle = cause_.value != nullptr && !cause_.CopyTo(cause, sizeof(cause));

@@ -20,25 +20,25 @@
 
 namespace heaprec::hotspot {
 
-// The JVM's performance memory: its counters by name, at addresses that are fixed for the life of the process.
+// The JVM's performance memory: its counters by name. Their addresses do not change while the process lives.
 //
 // Context:  setup: live phase, when every counter of the collector exists.
 // Failure:  no counter is visited if there is no such memory (-XX:-UsePerfData), or its layout differs.
 struct PerfCounter {
   std::string_view name;
   const char* value = nullptr;
-  size_t bytes = 0;      // of the value: 8, or the room for a text
-  bool is_text = false;  // else an int64
+  size_t bytes = 0;      // size of the value: 8, or the maximum size of a text
+  bool is_text = false;  // otherwise an int64
 };
 
 void ForEachPerfCounter(const VmStructs& structs, const std::function<void(const PerfCounter&)>& visit);
 
 class HeapMeter {
  public:
-  // `gc` as Jvm::GcName. `symbols`: libjvm's; nullptr: not available.
+  // `gc`: as returned by Jvm::GcName. `symbols`: libjvm's; nullptr: not available.
   static HeapMeter Resolve(const VmStructs& structs, const SymbolTable* symbols, const std::string& gc);
 
-  // For tests: a JVM that has only the collector `gc`, this count of collections and this cause.
+  // For tests: a JVM with only the collector `gc`, this count of collections and this cause.
   static HeapMeter ForTest(const std::string& gc, const uint32_t* collections, std::span<const char> cause);
 
   uint64_t Used() const;
@@ -46,22 +46,22 @@ class HeapMeter {
   uint32_t LiveThreads() const;
   // Collections since the JVM's start, counted when they begin. 0: unknown (Shenandoah without libjvm's symbols).
   uint64_t Collections() const;
-  // Collections that have certainly ended: an object that is still live has survived them. `paused_in`: the value of
-  // Collections when the last pause ended.
+  // Collections that have certainly ended, so that an object that is still live has survived them. `paused_in`: the
+  // value of Collections when the latest pause ended.
   uint64_t CollectionsEnded(uint64_t paused_in) const;
-  // The number of those that also find dead objects in the old generation, counted when they begin: full collections
-  // and, for G1, the remarks of concurrent cycles. nullopt: unknown, or the collector has no such generation.
+  // How many of these also find dead objects in the old generation, counted when they begin: full collections and, for
+  // G1, the remarks of concurrent cycles. nullopt: unknown, or the collector has no such generation.
   std::optional<uint64_t> OldCollections() const;
-  // Cause of the current collection, as HotSpot spells it: at most `size` bytes, the rest zeros; nothing if the
-  // collector sets it only after the beginning.
+  // Copies the cause of the current collection, as HotSpot spells it: at most `size` bytes, the rest zeros. Copies
+  // zeros if the collector sets the cause only after the beginning.
   void Cause(char* into, size_t size) const;
-  // The same, or that of the last collection.
+  // The same, or the cause of the last collection.
   void LastCause(char* into, size_t size) const;
 
  private:
-  // A space that is filled from its bottom: used up to its top.
+  // A space that is filled from its bottom to its top.
   struct Space {
-    const char* const* holder;  // address of the JVM's pointer: young spaces are exchanged
+    const char* const* holder;  // address of the JVM's pointer, because young spaces are exchanged
     size_t bottom, top;
   };
   void UseOrderOf(const std::string& gc);
@@ -69,19 +69,19 @@ class HeapMeter {
   void UseCounters(const VmStructs& structs, const std::string& gc);
 
   std::vector<Space> spaces_;
-  const char* used_ = nullptr;         // a size_t
-  const char* collections_ = nullptr;  // an unsigned int
+  const char* used_ = nullptr;         // points to a size_t
+  const char* collections_ = nullptr;  // points to an unsigned int
   bool is_concurrent_ = false;         // collections run concurrently with the application
   bool counts_before_cause_ = false;   // a collection is counted before it has a cause
   // Values in the performance memory.
   std::vector<const char*> used_of_spaces_, capacities_;
   const char* live_threads_ = nullptr;
   const char* full_collections_ = nullptr;
-  const char* concurrent_pauses_ = nullptr;  // G1: two for each cycle, remark and cleanup
+  const char* concurrent_pauses_ = nullptr;  // G1: two per cycle, remark and cleanup
   struct PerfText {
     const char* value = nullptr;
     size_t bytes = 0;
-    // False: there is none.
+    // Returns false if there is no cause.
     bool CopyTo(char* into, size_t size) const;
   };
   PerfText cause_, last_cause_;

@@ -16,7 +16,7 @@ uint64_t FactorOf(std::string_view unit) {
   return 1;
 }
 
-// Behind `key` in the line.
+// Returns the number after `key` in the line.
 std::optional<uint64_t> NumberAfter(std::string_view key, std::string_view line) {
   const size_t at = line.find(key);
   if (at == std::string_view::npos) return std::nullopt;

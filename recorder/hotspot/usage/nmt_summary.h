@@ -1,8 +1,8 @@
-// The JVM's report of its native memory: `VM.native_memory summary`, as jcmd prints it, requested in the process.
+// The JVM's report of its native memory: `VM.native_memory summary`, as jcmd prints it, requested inside the process.
 //
 // Units:    bytes.
-// Context:  Find: setup. Ask: an attached thread of the agent. It is in the JVM while the command runs, which reads
-//           each thread's stack: some us, or a ms with hundreds of threads.
+// Context:  Find: setup. Ask: an attached thread of the agent. The command reads each thread's stack: some us, or a ms
+//           with hundreds of threads.
 // Failure:  Find, Ask: an Error that says why.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace heaprec::hotspot {
 
 struct MemoryCategory {
-  std::string name;  // "Java Heap"; "Total": the sum
+  std::string name;  // "Total" is the sum
   uint64_t reserved = 0, committed = 0;
   bool operator==(const MemoryCategory&) const = default;
 };

@@ -45,7 +45,7 @@ const CallbackSource::How* CallbackSource::Keep(const heaprec_sampling& how, con
   return new How{how.function, how.user, how.first_interval, before};
 }
 
-// Threads that would all begin at the same distance would all be sampled, or none of them, where they are short.
+// The first distance is random: with equal distances either all short threads would be sampled or none.
 uint64_t CallbackSource::First(const How& how) {
   if (how.first_interval >= 0) return static_cast<uint64_t>(how.first_interval);
   const uint64_t draw = draws_.fetch_add(1, std::memory_order_relaxed);
@@ -54,7 +54,7 @@ uint64_t CallbackSource::First(const How& how) {
 }
 
 void CallbackSource::Replace(const heaprec_sampling& how) {
-  // Release: a thread that sees the pointer sees what it points to.
+  // Release: a thread that sees the pointer sees the data behind it.
   how_.store(Keep(how, how_.load(std::memory_order_relaxed)), std::memory_order_release);
 }
 
@@ -83,7 +83,7 @@ void CallbackSource::OnDelivered(const Delivered& object) {
   uint64_t now = allocated;
   if (allocated >= entry->due) {
     Give(object, allocated, *entry);
-    // The callback may have allocated.
+    // Reads again, because the callback may have allocated.
     now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));
   }
   parts_.layout.ArmInCallback(object.java_thread, GapTo(entry->due, now), outside);
@@ -104,13 +104,13 @@ ThreadEntry* CallbackSource::Entry(void* java_thread, uint64_t allocated, uint64
     entry->pending = Pending::kNothing;
     entry->recording.store(parts_.number, std::memory_order_relaxed);
   } else {
-    if (allocated < entry->given_at) {  // another thread in the memory of an old one
+    if (allocated < entry->given_at) {  // another thread at the address of an old one
       entry->due -= std::min(entry->due, entry->given_at - allocated);
       entry->given_at = allocated;
     }
     if (entry->due_by != how) {
-      // What is due was drawn with another mean than the new function assumes. A draw has no memory, so a new one from
-      // here on is right; only what the thread has allocated since the change is not in it.
+      // The pending distance was drawn with the mean of the old function. Draws are memoryless, so a new one from this
+      // position is correct; it does not include what the thread has allocated since the change.
       if (how->first_interval < 0) entry->due = allocated - std::min(allocated, size) + First(*how);
       entry->due_by = how;
     }
@@ -140,7 +140,7 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       0,
                       nullptr};
   const heaprec_callback_env environment{object.jni, object.jvmti, object.object};
-  entry.due = kNever;  // of what the callback allocates nothing is given
+  entry.due = kNever;  // the callback's own allocations are not reported
   const int64_t interval = how->function(&trace, &environment, how->user);
   const uint64_t now = std::max(allocated, parts_.layout.AllocatedBytesInCallback(object.java_thread));
   entry.given_at = now;

@@ -1,10 +1,11 @@
-// Gives another agent one object of each thread per number of bytes (include/heaprec_sampling.h). Nothing is random,
+// Reports one object per thread and number of bytes to another agent (include/heaprec_sampling.h). Nothing is random,
 // and nothing is recorded.
 //
-// A thread's next object is the one that contains the byte at which it is due. Where hooks see the object they force
-// it; elsewhere the JVM's own threshold is set to that byte. If the JVM drops an object, the next one replaces it.
+// The next object of a thread is the one that contains the due byte. If a hook sees the object, it forces its delivery;
+// otherwise the JVM's own threshold is set to that byte. If the JVM drops an object, the next one replaces it.
 //
-// Context, Threads, Failure: as Source. Replace: setup. The callback is the other agent's and may call JNI and JVMTI.
+// Context, Threads, Failure: as Source. Replace: setup. The callback belongs to the other agent and may call JNI and
+// JVMTI.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,7 @@ struct CallbackSourceParts {
   const ThreadFields& fields;
   ThreadTable& threads;
   const hotspot::Names& names;
-  uint32_t number;  // among the recordings of this process
+  uint32_t number;  // number of the recording in this process
 };
 
 class CallbackSource final : public Source {
@@ -34,7 +35,7 @@ class CallbackSource final : public Source {
   CallbackSource(const CallbackSourceParts& parts, const heaprec_sampling& how);
   ~CallbackSource() override;
 
-  // From now on uses `how`. A thread inside the callback finishes that call with the old function.
+  // Uses `how` from now on. A thread inside the callback finishes that call with the old function.
   void Replace(const heaprec_sampling& how);
   // The tracked objects.
   TrackedObjects& tracked() { return tracked_; }
@@ -48,11 +49,11 @@ class CallbackSource final : public Source {
     heaprec_sampling_interval function;
     void* user;
     int64_t first_interval;
-    const How* before;  // kept as long as the source, because an allocating thread may still read it
+    const How* before;  // never freed before the source, because an allocating thread may still read it
   };
   static const How* Keep(const heaprec_sampling& how, const How* before);
   uint64_t First(const How& how);
-  // Null: the table is full, or the thread has ended.
+  // Returns null if the table is full, or the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size);
   void OnCandidate(void* java_thread, uint64_t size, bool outside);
   void Give(const Delivered& object, uint64_t allocated, ThreadEntry& entry);

@@ -13,12 +13,12 @@
 namespace heaprec::sources {
 namespace {
 
-// Maximum number of entries in a table, so that searches stay short.
+// Maximum number of entries in a table of `slots`, so that searches stay short.
 constexpr size_t MostIn(size_t slots) { return slots / 8 * 7; }
 
-// Looked at for each object that is tracked: twice as many die as are born, so that the dead make room.
+// Entries to check per tracked object: twice as many as are added, so that dead objects free their entries.
 constexpr size_t kLooks = 2;
-// As StackTraceElement has it.
+// As in StackTraceElement.
 constexpr int32_t kNativeLine = -2;
 
 // Clears the flag, also after an exception.
@@ -124,15 +124,15 @@ void TrackedObjects::Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const h
   if (failed) untracked_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Null: it is not tracked.
+// Returns null if the object is not tracked.
 TrackedObjects::Trace* TrackedObjects::Put(JNIEnv* jni, jobject object, const heaprec_trace& trace, bool* failed) {
   const size_t entry = FindFreeEntry();
-  if (entry == capacity_) return nullptr;  // drawn out
+  if (entry == capacity_) return nullptr;  // not selected
   Trace& into = tracked_[entry];
   if (into.object != nullptr) jni->DeleteWeakGlobalRef(std::exchange(into.object, nullptr));
   into.object = jni->NewWeakGlobalRef(object);
   if (into.object == nullptr) {
-    jni->ExceptionClear();  // OutOfMemoryError
+    jni->ExceptionClear();  // an OutOfMemoryError
     free_.push_back(entry);
     *failed = true;
     return nullptr;
@@ -164,7 +164,7 @@ void TrackedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
   names_.AddMethod(method, {view.class_name, view.name, file.c_str()});
 }
 
-// Methods come and go with their classes: forgets the names of methods that no trace has.
+// Classes are unloaded with their methods: removes the names of methods that no trace refers to.
 void TrackedObjects::ForgetNames() {
   if (!names_.IsHalfFull()) return;
   names_.Retain([this](const auto& keep) {
@@ -176,7 +176,7 @@ void TrackedObjects::ForgetNames() {
   });
 }
 
-// A free entry, or one whose object is replaced; capacity_: the new object is not tracked.
+// Returns a free entry, or one whose object is replaced; capacity_: the new object is not tracked.
 size_t TrackedObjects::FindFreeEntry() {
   ++seen_;
   if (!free_.empty()) {

@@ -1,13 +1,13 @@
-// Sampled objects of another agent, tracked by weak references until they are found dead. Of the dead ones the latest
-// and a random sample are kept.
+// Sampled objects of another agent, tracked by weak references until they are found dead. Keeps the latest dead objects
+// and a random sample of all dead ones.
 //
 // Bound:    never more weak references than requested. Once the table is full, each new object replaces a random one
 //           with probability capacity / seen.
-// Context:  Track: alloc, inside a JVMTI callback (JNI is legal). It does not wait: while another thread works here,
-//           the object is counted but not tracked. ForEach, Clear: setup, an attached thread.
+// Context:  Track: alloc, inside a JVMTI callback (JNI is legal). It does not wait: while another thread holds the
+//           lock, the object is counted but not tracked. ForEach, Clear: setup, an attached thread.
 // Threads:  any.
 // Failure:  without heap for the table, or without a weak reference, an object is counted but not tracked. Names of
-//           frames: as FrameNames.
+//           frames: as in FrameNames.
 #pragma once
 
 #include <jvmti.h>
@@ -26,15 +26,15 @@
 
 namespace heaprec::sources {
 
-// The names of the frames of sampled stacks, copied: names outlive their classes.
+// Copies of the names of sampled frames, which remain valid after their classes are unloaded.
 //
-// Bound:    kMaxFrames, kMaxMethods and kTextBytes; beyond these nothing is kept until Retain has made room.
-// Context:  setup: allocates all the heap that it will ever need. Has, Add: alloc. Find, Retain: setup.
+// Bound:    kMaxFrames, kMaxMethods and kTextBytes; beyond these nothing is stored until Retain has removed names.
+// Context:  setup: allocates all heap memory in advance. Has, Add: alloc. Find, Retain: setup.
 // Threads:  one at a time.
-// Failure:  none: a frame that is not kept has no names.
+// Failure:  none: a frame that is not stored has no names.
 class FrameNames {
  public:
-  // is_needed false: nothing is kept, and no heap is used.
+  // is_needed false: stores nothing, and uses no heap.
   explicit FrameNames(bool is_needed);
 
   struct Method {
@@ -42,11 +42,11 @@ class FrameNames {
   };
   bool Has(const heaprec_frame& frame) const { return frames_[FrameSlot(frame)].method != nullptr; }
   bool HasMethod(const void* method) const { return methods_[MethodSlot(method)].id != nullptr; }
-  // The method of a frame; call it once, before its frames. Copies its bytes.
+  // Adds the method of a frame; call it once, before AddFrame. Copies the texts.
   void AddMethod(void* method, const Method& names);
   void Add(const heaprec_frame& frame, int32_t line);
 
-  // Pointers are valid until Retain. class_name is null if nothing is known.
+  // Pointers are valid until Retain. class_name is null if the frame is unknown.
   heaprec_frame_name Find(const heaprec_frame& frame) const;
 
   bool IsHalfFull() const;
@@ -61,7 +61,7 @@ class FrameNames {
   static constexpr size_t kMaxFrames = 1 << 15, kMaxMethods = 1 << 13, kTextBytes = 1 << 20;
 
  private:
-  // Offsets into texts_, each of a zero-terminated text.
+  // Offsets into texts_ of zero-terminated texts.
   struct KnownMethod {
     void* id = nullptr;
     uint32_t class_name = 0, name = 0, file = 0;
@@ -71,13 +71,13 @@ class FrameNames {
     int64_t location = 0;
     int32_t line = 0;
   };
-  // Where the frame is, or belongs.
+  // Returns the slot that contains the frame, or the free slot for it.
   size_t FrameSlot(const heaprec_frame& frame) const;
   size_t MethodSlot(const void* method) const;
   uint32_t Append(std::string_view text);
   void CopyFrom(const FrameNames& other, const heaprec_frame& frame);
 
-  // Open addressing, never full: the last slots stay free.
+  // Open addressing; never full, because some slots always stay free.
   std::vector<KnownMethod> methods_;
   std::vector<KnownFrame> frames_;
   std::unique_ptr<char[]> texts_;
@@ -86,14 +86,15 @@ class FrameNames {
 
 class TrackedObjects {
  public:
-  // Context: setup: allocates all the heap that it will ever need.
+  // Context: setup: allocates all heap memory in advance.
   TrackedObjects(int capacity, int depth, const hotspot::Names& names);
 
   // Call while the methods of the trace's frames are on the calling thread's stack.
   void Track(jvmtiEnv* jvmti, JNIEnv* jni, jobject object, const heaprec_trace& trace);
-  // First checks all objects, so that those that are dead by now are garbage.
+  // First checks all objects, so that those that are already dead become garbage traces.
   int64_t ForEach(JNIEnv* jni, int which, heaprec_visit visit, void* user);
-  // Deletes all references. From then on Track does nothing: a thread may still be in the callback of its last sample.
+  // Deletes all references. From then on Track does nothing, because a thread may still be in the callback of its last
+  // sample.
   void Clear(JNIEnv* jni);
 
   uint64_t untracked() const { return untracked_.load(std::memory_order_relaxed); }
@@ -103,7 +104,7 @@ class TrackedObjects {
   struct Trace {
     heaprec_trace fields{};
     char signature[kSignatureBytes];
-    std::vector<heaprec_frame> frames;  // room for the deepest stack
+    std::vector<heaprec_frame> frames;  // as long as the deepest stack
     jweak object = nullptr;
   };
 
@@ -122,8 +123,8 @@ class TrackedObjects {
   std::atomic_flag busy_;
   std::atomic<uint64_t> untracked_{0};
   std::vector<Trace> tracked_, recent_, sampled_;
-  std::vector<size_t> free_;  // indices of tracked_
-  bool is_cleared_ = false;   // under the lock
+  std::vector<size_t> free_;  // free indices of tracked_
+  bool is_cleared_ = false;   // guarded by the lock
   size_t next_look_ = 0;
   uint64_t seen_ = 0, found_dead_ = 0;
   const hotspot::Names& vm_names_;

@@ -9,12 +9,13 @@
 namespace heaprec::sources {
 namespace {
 
-// A slot is taken while its probe is not null. A hook looks at all slots, because there are few.
+// A slot is used while its probe is not null. A hook checks all slots, because there are few.
 std::array<std::atomic<AllocationProbe*>, AllocationProbe::kMax> probes;
-// Hooks that are inside a probe, so that it is not freed under them.
+// Number of hooks that are inside a probe, which must not be freed meanwhile.
 std::atomic<uint32_t> visitors{0};
 
-// Bytes of the thread's TLAB. A collection that was retiring it as the probe came, unseen, has done so within a moment.
+// Returns the used bytes of the thread's TLAB. A collection that retires it just when the probe begins has finished
+// within a moment.
 uint64_t SettledUse(const hotspot::ThreadLayout& threads, const void* java_thread) {
   constexpr int kLooks = 100;
   hotspot::ThreadLayout::Tlab last = threads.TlabOf(java_thread);
@@ -39,7 +40,7 @@ AllocationProbe::AllocationProbe(const hotspot::ThreadLayout& threads, const hot
 AllocationProbe* AllocationProbe::Begin(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
                                         void* java_thread, size_t most_objects) {
   std::unique_ptr<AllocationProbe> probe(new AllocationProbe(threads, objects, java_thread, most_objects));
-  // Held until it stands where the thread stands: a collection that begins now waits for that.
+  // Held until the probe has the thread's position: a collection that begins now waits for that.
   probe->Lock();
   at_work.fetch_add(1);
   retirement_watchers.fetch_add(1);
@@ -65,7 +66,7 @@ AllocationProbe::Found AllocationProbe::End(AllocationProbe* probe) {
   }
   at_work.fetch_sub(1);
   retirement_watchers.fetch_sub(1);
-  while (visitors.load() != 0) {  // a collector that looks through the probes: microseconds
+  while (visitors.load() != 0) {  // a collector that checks the probes: microseconds
   }
   const std::unique_ptr<AllocationProbe> ended(probe);
   return std::move(ended->found_);

@@ -1,11 +1,11 @@
-// What one thread really allocates between two points, object by object. Its TLAB is walked from its position at the
-// first point, and each TLAB that is retired meanwhile before anything in it moves. A hook reports objects outside of
-// TLABs. Nothing is instrumented, so objects that the compiler removed are not there.
+// Lists every object that one thread really allocates between two points. It walks the thread's TLAB from the position
+// at the first point, and each TLAB that is retired meanwhile before its objects move. A hook reports objects outside
+// of TLABs. Nothing is instrumented, so objects that the compiler removed are not listed.
 //
 // Context:  Begin, End: the thread itself, in native. AroundRetirement: alloc or gc; AtOutside: alloc. These two use
-//           no heap, and wait only for Begin and End, which walk the rest of one TLAB at most.
+//           no heap, and wait only for Begin and End, which walk at most the rest of one TLAB.
 // Threads:  up to kMax probes at a time, of any threads; one thread may have several.
-// Failure:  Begin returns null if there is no room for another probe. A probe says whether it counted everything.
+// Failure:  Begin returns null if there are kMax probes. A probe says whether it counted everything.
 #pragma once
 
 #include <pthread.h>
@@ -28,18 +28,18 @@ class AllocationProbe {
  public:
   static constexpr size_t kMax = 64;
 
-  // `java_thread` is the caller; at most `most_objects` are listed. End frees the probe.
+  // `java_thread` is the caller's. At most `most_objects` are listed. End frees the probe.
   static AllocationProbe* Begin(const hotspot::ThreadLayout& threads, const hotspot::ObjectLayout& objects,
                                 void* java_thread, size_t most_objects);
 
   struct Found {
     std::vector<ProbedObject> objects;  // in the order of their allocation, up to the maximum
     uint64_t count = 0, bytes = 0;      // of all objects
-    bool is_whole = true;               // false: a walk met something that is not an object
+    bool is_whole = true;               // false: a walk found something that is not an object
   };
   static Found End(AllocationProbe* probe);
 
-  // The hooks. retire() retires the TLAB, or may do so; an object was allocated outside of TLABs.
+  // The hooks. retire() retires the TLAB, or may do so. AtOutside: an object was allocated outside of TLABs.
   template <typename Retire>
   static void AroundRetirement(const void* tlab, const Retire& retire) {
     if (at_work.load(std::memory_order_relaxed) == 0) return retire();
@@ -51,8 +51,8 @@ class AllocationProbe {
   }
 
  private:
-  // Walks the TLAB for all probes of its thread, and keeps them from walking it until it is retired. One of the JVM's
-  // functions that retire a TLAB may call another.
+  // Walks the TLAB for all probes of its thread, and prevents further walks until it is retired: functions of the JVM
+  // that retire a TLAB may call one another.
   class Retirement {
    public:
     explicit Retirement(const void* tlab);
@@ -72,7 +72,7 @@ class AllocationProbe {
   void Lock();
   void Unlock();
   bool IsHeldByMe() const { return holder_.load(std::memory_order_relaxed) == pthread_self(); }
-  // Adds what was allocated in the TLAB since the last walk. Under the lock.
+  // Adds the objects allocated in the TLAB since the last walk. Call under the lock.
   void Look();
   void Note(const void* klass, uint64_t bytes);
 
@@ -84,7 +84,7 @@ class AllocationProbe {
   const size_t most_;
   std::atomic_flag busy_;
   std::atomic<pthread_t> holder_{};
-  uint64_t seen_ = 0;  // bytes of the TLAB, from its start: ZGC has a heap at several addresses
+  uint64_t seen_ = 0;  // bytes from the TLAB's start, because ZGC maps the heap at several addresses
   hotspot::ObjectLayout::Known known_;
   Found found_;
 };

@@ -16,8 +16,8 @@
 namespace heaprec::sources {
 namespace {
 
-// Classes that some walk has met. One that was unloaded since may still be here: an object that has just been allocated
-// is of no such class.
+// Classes that some walk has met. They may include unloaded classes, but an object that has just been allocated does
+// not belong to one.
 class KnownClasses {
  public:
   bool Has(const void* klass) const { return SlotOf(klass).load(std::memory_order_relaxed) == klass; }
@@ -69,13 +69,13 @@ void Census::StartAtSafepoint() {
 void Census::CountAtSafepoint() {
   if (!is_active()) return;
   jvm_.threads->ForEach([this](void* java_thread) { LookAt(threads_.TlabAddress(java_thread)); });
-  // What has just been counted must not be counted again.
+  // Objects that have just been counted must not be counted again.
   if (NoteUse()) return;
   active.store(nullptr);
   retirement_watchers.fetch_sub(1);
 }
 
-// Marks how far the TLABs in use are filled: only later objects count. False: there is no memory.
+// Marks how far the TLABs in use are filled, so that only later objects count. Returns false without memory.
 bool Census::NoteUse() {
   size_t count = 0;
   jvm_.threads->ForEach([&count](void*) { ++count; });
@@ -181,7 +181,7 @@ void Census::Publish(const void* java_thread, double weight, std::span<const Cla
   writer_.Write(MonotonicNs(), java_thread, weight, found);
 }
 
-// The TLAB's mark, or the free mark where it belongs.
+// Returns the TLAB's mark, or the free entry for it.
 Census::Mark* Census::MarkOf(const void* tlab) const {
   size_t slot = throttle::Mix64(reinterpret_cast<uintptr_t>(tlab)) % mark_slots_;
   while (marks_[slot].tlab != nullptr && marks_[slot].tlab != tlab) slot = (slot + 1) % mark_slots_;
@@ -197,8 +197,8 @@ uint64_t Census::TakeMark(const void* tlab) {
   return used;
 }
 
-// The fewer of the second's walks are left, the lower the probability: a burst rarely uses up all walks, and has larger
-// weights instead.
+// The fewer walks of the second are left, the lower the probability. So a burst rarely uses up all walks, and gets
+// larger weights instead.
 double Census::Draw(uint64_t bytes) {
   if (windows_ == nullptr) return 1;
   const uint64_t now_ns = MonotonicNs();
@@ -216,7 +216,7 @@ double Census::Draw(uint64_t bytes) {
   return weight;
 }
 
-// Returns the share of the second's walks that is left.
+// Returns the fraction of the second's walks that is left.
 double Census::LeftOf(uint64_t now_ns) const {
   const uint64_t turns = turns_.load(std::memory_order_relaxed);
   if (turns >> 32 != SecondOf(now_ns)) return 1;
@@ -228,7 +228,7 @@ bool Census::TryReserveWalk(uint64_t now_ns) {
   uint64_t turns = turns_.load(std::memory_order_relaxed);
   for (;;) {
     const uint64_t taken = turns >> 32 == second ? turns & 0xffffffff : 0;
-    // A thread that read the clock in the second before still belongs to that second.
+    // A thread that read the clock in the previous second still belongs to that second.
     if (taken == most_per_second_ || turns >> 32 > second) return false;
     if (turns_.compare_exchange_weak(turns, second << 32 | (taken + 1), std::memory_order_relaxed)) return true;
   }

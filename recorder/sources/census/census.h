@@ -5,7 +5,7 @@
 // In a TLAB that was in use when the census began, only later objects count. At the end TLABs in use are walked at a
 // safepoint.
 //
-// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. Uses no heap and waits for no lock. StartAtSafepoint:
+// Context:  AroundRetirement: alloc or gc. AtOutside: alloc. They use no heap and wait for no lock. StartAtSafepoint:
 //           at a safepoint, when no thread retires TLABs. Make, RegisterThreads: setup. CountInUse, End: any attached
 //           thread. OnTick: drain. OnThreadStart, OnThreadEnd: inside those events.
 // Threads:  any.
@@ -34,31 +34,31 @@
 
 namespace heaprec::sources {
 
-// The number of users that walk TLABs before they are retired: probes, and a census. If it is 0, a retirement costs a
+// Number of probes and censuses that walk TLABs before they are retired. If it is 0, a retirement costs a
 // load and a branch.
 inline std::atomic<uint32_t> retirement_watchers{0};
 
 struct CensusDraw {
-  throttle::ControllerConfig config;  // in TLABs and objects outside, not in bytes
+  throttle::ControllerConfig config;  // counts TLABs and objects outside, not bytes
   uint32_t most_per_second = 0;
   uint64_t seed = 0;
 };
 
 class Census final : public Part {
  public:
-  // All arguments must outlive the census, and the ring have its pages. draw: nullopt: everything is walked. Error: why
-  // this JVM cannot be counted.
+  // All arguments must outlive the census, and the ring must have census pages. draw: nullopt: walks everything.
+  // Returns an Error with the reason if this JVM cannot be counted.
   static Result<std::unique_ptr<Census>> Make(const Jvm& jvm, buffer::Ring& ring, const std::optional<CensusDraw>& draw,
                                               uint64_t start_ns);
 
-  // Registers the current threads, and from now on those that start.
+  // Registers the current threads, and threads that start later.
   void RegisterThreads(JNIEnv* jni);
-  // Makes it the active census: it sees retirements and outside objects from now on.
+  // Activates the census: from now on it is informed of retirements and outside objects.
   void StartAtSafepoint();
-  // Counts the TLABs in use. Error: the threads cannot be stopped for that, or the census has ended.
+  // Counts the TLABs in use. Returns an Error if the threads cannot be stopped for that, or the census has ended.
   Status CountInUse();
   // Ends the census. Counts the TLABs in use while the threads are stopped; if they cannot be stopped, counts these
-  // TLABs as unvisited. Idempotent. It is not Stop, which must do without the JVM.
+  // TLABs as unvisited. Idempotent. Differs from Stop, which must work without the JVM.
   void End(JNIEnv* jni);
   bool is_active() const { return active.load(std::memory_order_relaxed) == this; }
 
@@ -71,7 +71,7 @@ class Census final : public Part {
   // The hooks. retire() retires the TLAB.
   template <typename Retire>
   static void AroundRetirement(const void* tlab, const Retire& retire) {
-    // Acquire: sees the census as it was built (pairs with the release in StartAtSafepoint).
+    // Acquire: sees the complete census (pairs with the release in StartAtSafepoint).
     Census* const census = active.load(std::memory_order_acquire);
     if (census == nullptr || retiring == tlab) return retire();
     retiring = tlab;
@@ -82,7 +82,7 @@ class Census final : public Part {
   static void AtOutside(const void* java_thread, const void* klass, uint64_t bytes) {
     if (Census* const census = active.load(std::memory_order_acquire)) census->OnOutside(java_thread, klass, bytes);
   }
-  // A forked child counts nothing.
+  // Stops counting in a forked child.
   static void Abandon() { active.store(nullptr, std::memory_order_relaxed); }
 
  private:
@@ -106,7 +106,7 @@ class Census final : public Part {
   void Publish(const void* java_thread, double weight, std::span<const ClassCounts::Entry> found, uint64_t bytes);
   Mark* MarkOf(const void* tlab) const;
   uint64_t TakeMark(const void* tlab);
-  // The weight of a candidate that is selected; 0: it is not selected.
+  // Returns the weight of a candidate that is selected; 0: it is not selected.
   double Draw(uint64_t bytes);
   double LeftOf(uint64_t now_ns) const;
   bool TryReserveWalk(uint64_t now_ns);
@@ -116,7 +116,7 @@ class Census final : public Part {
   }
 
   static std::atomic<Census*> active;
-  // One of the JVM's functions that retire a TLAB may call another.
+  // The JVM's functions that retire a TLAB may call one another.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local const void* retiring;
 
   const Jvm& jvm_;
@@ -125,11 +125,11 @@ class Census final : public Part {
   const hotspot::ObjectLayout objects_;
   CensusWriter writer_;
   const uint64_t start_ns_;
-  std::unique_ptr<WindowPublisher> windows_;  // null: everything is walked
+  std::unique_ptr<WindowPublisher> windows_;  // null: walks everything
   uint32_t most_per_second_ = 0;
   uint64_t seed_ = 0;
   std::atomic<uint64_t> draws_{0};
-  std::atomic<uint64_t> turns_{0};  // (second << 32) | turns taken in it
+  std::atomic<uint64_t> turns_{0};  // (second << 32) | walks started in that second
   std::unique_ptr<Mark[]> marks_;   // open addressing; a power of two, at most half full
   size_t mark_slots_ = 0;
   std::atomic<size_t> marks_left_{0};

@@ -12,7 +12,7 @@
 namespace heaprec::sources {
 namespace {
 
-// Not in the middle of a character.
+// Cuts between characters.
 std::string_view Cut(std::string_view name, size_t most) {
   if (name.size() <= most) return name;
   while (most > 0 && (static_cast<unsigned char>(name[most]) & 0xc0) == 0x80) --most;
@@ -28,10 +28,10 @@ using format::RingCensusRow;
 using format::RingCensusSum;
 
 constexpr uint64_t kMaxProbes = 64;
-// The rest of a page is for rows of all threads.
+// The rest of a page is for rows that combine all threads.
 constexpr uint32_t kRowsOfThreads = format::kCensusRows / 4 * 3;
 
-// Keeps the drain from the active page.
+// Prevents the drain from clearing the active page.
 class PageInUse {
  public:
   explicit PageInUse(format::RingCensusPages* pages) {
@@ -39,7 +39,8 @@ class PageInUse {
       const uint64_t number = pages->active.load();
       page_ = &pages->Page(number);
       page_->users.fetch_add(1);
-      // After the count: if the drain has not seen it, the change of the active page is seen here.
+      // Checked after counting the user: if the drain has missed the user, the change of the active page is visible
+      // here.
       if (pages->active.load() == number) return;
       page_->users.fetch_sub(1);
     }
@@ -66,7 +67,7 @@ void Add(uint64_t found, uint64_t walk_bytes, double weight, RingCensusSum* sum)
   AddTo(&sum->covariance, one.covariance);
 }
 
-// Whether the row is this one now; `is_new`: it was free.
+// Whether the row now has this tag; `is_new`: it was free before.
 bool Take(uint64_t tag, uint64_t second, uint64_t thread_key, uint64_t class_key, RingCensusRow* row, bool* is_new) {
   uint64_t found = row->tag.load(std::memory_order_relaxed);
   if (found != 0 || !row->tag.compare_exchange_strong(found, tag, std::memory_order_relaxed)) return found == tag;
@@ -77,7 +78,7 @@ bool Take(uint64_t tag, uint64_t second, uint64_t thread_key, uint64_t class_key
   return true;
 }
 
-// Null: there is no room near where it belongs.
+// Returns null if there is no free row near the row's slot.
 RingCensusRow* Find(uint64_t second, uint64_t thread_key, uint64_t class_key, RingCensusPage* page, bool* is_new) {
   using throttle::Mix64;
   const uint64_t hash = Mix64(Mix64(Mix64(second) ^ thread_key) ^ class_key);
@@ -90,7 +91,7 @@ RingCensusRow* Find(uint64_t second, uint64_t thread_key, uint64_t class_key, Ri
   return nullptr;
 }
 
-// False: there is no room. Its header is last, so a record that a kill cut off is none.
+// Returns false without space. Writes the header last, so that a record interrupted by a kill is not a record.
 template <typename Record>
 bool Append(format::RecordType type, const Record& fields, std::string_view text, RingCensusPage* page) {
   const size_t bytes = (sizeof(fields) + text.size() + format::kRecordAlign - 1) & ~size_t{format::kRecordAlign - 1};
@@ -108,7 +109,7 @@ bool Append(format::RecordType type, const Record& fields, std::string_view text
 }  // namespace
 
 CensusThreads::CensusThreads()
-    // Zeros are what slots begin with; pages are touched as threads come.
+    // Slots begin as zeros; pages are touched as threads start.
     : slots_(static_cast<Slot*>(MapSparse(kSlots * sizeof(Slot))),
              [](Slot* slots) { UnmapSparse(slots, kSlots * sizeof(Slot)); }) {}
 
@@ -137,14 +138,14 @@ CensusThreads::Slot* CensusThreads::SlotFor(const void* java_thread) {
 
 void CensusThreads::Put(const void* java_thread, uint64_t java_tid, uint32_t os_tid, std::string_view name) {
   CensusThread thread;
-  // Labels follow a zero byte.
+  // Labels follow after a zero byte.
   const std::string_view cut = Cut(name.substr(0, name.find('\0')), CensusThread::kMaxNameBytes);
   thread.key = format::ThreadKey(java_tid, os_tid, /*is_virtual=*/false, cut);
   thread.java_tid = java_tid;
   thread.os_tid = os_tid;
   thread.name_bytes = static_cast<uint32_t>(cut.size());
   std::copy(cut.begin(), cut.end(), thread.name);
-  while (writing_.test_and_set(std::memory_order_acquire)) {  // another thread that starts: less than a microsecond
+  while (writing_.test_and_set(std::memory_order_acquire)) {  // another starting thread: less than a microsecond
   }
   if (Slot* const slot = SlotFor(java_thread)) {
     slot->version.fetch_add(1, std::memory_order_acq_rel);

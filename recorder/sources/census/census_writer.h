@@ -1,8 +1,8 @@
-// Adds what walks found to the sums in the ring.
+// Adds the results of walks to the sums in the ring.
 //
 // Context:  alloc or gc: no heap, no lock.
 // Threads:  any.
-// Failure:  none: what has no row of its own is in a row of all threads, or of all classes
+// Failure:  none: without a free row, counts go to a row for all threads, or for all classes
 //           (format/ring/census_pages.h).
 // Format:   docs/format/ring.md#census
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace heaprec::sources {
 
-// The key is that of samples, without labels.
+// The key equals that of samples without labels.
 struct CensusThread {
   static constexpr size_t kMaxNameBytes = 216;
   uint64_t key = 0;
@@ -35,14 +35,14 @@ struct CensusThread {
   std::string_view Name() const { return {name, name_bytes}; }
 };
 
-// The threads' names and ids, for hooks that must not ask the JVM: a collector retires the TLABs of other threads.
+// Names and ids of threads, for hooks that must not call the JVM: a collector retires the TLABs of other threads.
 //
 // A thread is added when it starts, or when a census begins, under the address of its JavaThread. It stays until
-// another thread starts at that address, or needs the room, because its last TLAB is retired after it has ended.
+// another thread starts at that address or needs the slot, because its last TLAB is retired after it has ended.
 //
 // Context:  Put, Forget: alloc, inside a JVMTI callback, or setup. Find: alloc or gc, no heap.
 // Threads:  any. Find does not wait; it finds nothing while the entry is being written.
-// Failure:  none: a thread without room has no name.
+// Failure:  none: a thread without a slot has no name.
 class CensusThreads {
  public:
   CensusThreads();
@@ -78,7 +78,7 @@ class ClassCounts {
     uint64_t objects, bytes;
   };
 
-  // False: there is no room for another class.
+  // Returns false if there is no space for another class.
   bool Add(const void* klass, uint64_t bytes) {
     if (count_ == 0 || entries_[last_].klass != Address(klass)) {
       if (!Find(klass)) return false;
@@ -119,24 +119,24 @@ class ClassCounts {
 
 class CensusWriter {
  public:
-  using NameOf = std::function<std::string_view(const void* klass)>;  // empty: it has no name
+  using NameOf = std::function<std::string_view(const void* klass)>;  // returns an empty name if the class has none
 
-  // The ring, which has census pages, and the threads must outlive it.
+  // The ring, which must have census pages, and the threads must outlive this.
   CensusWriter(buffer::Ring& ring, const CensusThreads& threads, NameOf name_of)
       : pages_(*ring.census()),
         start_ns_(ring.header().start_monotonic_ns),
         threads_(threads),
         name_of_(std::move(name_of)) {}
 
-  // What one walk found.
+  // Adds the results of one walk.
   void Write(uint64_t now_ns, const void* java_thread, double weight, std::span<const ClassCounts::Entry> found);
 
  private:
   struct RowKey {
     uint64_t second;
-    const CensusThread* thread;   // null: not known
+    const CensusThread* thread;   // null: unknown
     uint64_t class_key;           // kAllClasses: the total
-    std::string_view class_name;  // empty: not known, or all
+    std::string_view class_name;  // empty: unknown, or all classes
   };
   format::RingCensusRow& RowOf(const RowKey& key, format::RingCensusPage* page);
   void Name(const RowKey& row, format::RingCensusPage* page);
@@ -145,7 +145,7 @@ class CensusWriter {
   const uint64_t start_ns_;
   const CensusThreads& threads_;
   const NameOf name_of_;
-  buffer::EmittedDefinitions<1 << 12> known_;  // names that the page has, by its number
+  buffer::EmittedDefinitions<1 << 12> known_;  // names on the page, by the page's number
 };
 
 }  // namespace heaprec::sources

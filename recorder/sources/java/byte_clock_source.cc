@@ -8,7 +8,7 @@ using format::Kind;
 using throttle::ActiveWindow;
 using throttle::HookDecision;
 
-// Nearly every hook ends in the first few lines: they call nothing, so that no register has to be saved for it.
+// Nearly every hook ends in the first few lines, which make no calls, so that no registers must be saved.
 void ByteClockSource::OnRefill(void* java_thread, uint64_t size) {
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
   ThreadEntry* const entry = Started(java_thread);
@@ -60,13 +60,13 @@ void ByteClockSource::BeginStackChunk() {
   entry->in_stack_chunk = true;
 }
 
-// The threshold may lie in what the chunk took of the TLAB, or the JVM has drawn one of its own.
+// The threshold may be inside the part of the TLAB that the chunk took, or the JVM has drawn a new one.
 void ByteClockSource::EndStackChunk() {
   ThreadEntry* const entry = CallingThread();
   if (entry == nullptr || !std::exchange(entry->in_stack_chunk, false)) return;
   void* const java_thread = entry->java_thread.load(std::memory_order_relaxed);
   const uint64_t allocated = parts_.layout.AllocatedBytes(java_thread);
-  if (allocated <= entry->stack_chunk_at) return;  // there was no memory
+  if (allocated <= entry->stack_chunk_at) return;  // the JVM had no memory for it
   const uint64_t bytes = allocated - entry->stack_chunk_at;
   const auto add = [](std::atomic<uint64_t>& sum, uint64_t more) {
     sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -91,7 +91,7 @@ void ByteClockSource::Apply(void* java_thread, ThreadEntry& entry, const HookDec
 }
 
 void ByteClockSource::OnDelivered(const Delivered& object) {
-  // Before the hit changes any counter: docs/sampler.md#windows.
+  // Read before the sample changes any counter: docs/sampler.md#windows.
   const ActiveWindow now = parts_.windows.Read();
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(object.java_thread);
   ThreadEntry* entry = Entry(object.java_thread, allocated, object.size, now);
@@ -110,7 +110,7 @@ Kind ByteClockSource::KindOf(const Delivered& object, const ThreadEntry& entry) 
   return entry.pending == Pending::kOutside ? Kind::kOutside : Kind::kTlab;
 }
 
-// Without hooks nothing else would touch a thread before the JVM delivers something of it.
+// Without hooks, nothing else would handle a thread before the JVM delivers one of its objects.
 void ByteClockSource::OnThreadStart(void* java_thread) {
   if (hooked_) return;
   const ActiveWindow now = parts_.windows.Read();

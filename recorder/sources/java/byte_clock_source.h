@@ -22,16 +22,16 @@ class ByteClockSource final : public RecordingSource {
  private:
   throttle::ActiveWindow AtStart() const override { return parts_.windows.Read(); }
   format::Kind KindOf(const Delivered& object, const ThreadEntry& entry) const;
-  // The slow part of a hook.
+  // The slow part of the hook.
   void Refill(void* java_thread, uint64_t size);
   void Outside(void* java_thread, uint64_t size);
-  // The caller's entry, if it was started for this recording.
+  // Returns the caller's entry, if it was started for this recording.
   ThreadEntry* Started(const void* java_thread) {
     ThreadEntry* entry = parts_.threads.Find(java_thread);
     const bool is_ours = entry != nullptr && entry->recording.load(std::memory_order_relaxed) == parts_.recording;
     return is_ours ? entry : nullptr;
   }
-  // The entry of the calling thread; nullptr: it has none, or was not started for this recording.
+  // Returns the calling thread's entry; nullptr: it has none, or was not started for this recording.
   ThreadEntry* CallingThread() {
     ThreadEntry* entry = own_entry.entry;
     return entry == nullptr ? nullptr : Started(entry->java_thread.load(std::memory_order_relaxed));

@@ -26,7 +26,7 @@ using heaprec::sources::CallbackScope;
 using heaprec::sources::ExceptionSource;
 using heaprec::sources::Source;
 
-// Acquire: sees the source as it was built (pairs with the release where a recording starts).
+// Acquire: sees the complete source (pairs with the release where a recording starts).
 void heaprec_on_refill(void* java_thread, size_t object_bytes) {
   if (Source* source = active_source.load(std::memory_order_acquire)) source->OnRefill(java_thread, object_bytes);
 }
@@ -35,7 +35,7 @@ void heaprec_on_outside(void* java_thread, size_t object_bytes) {
   if (Source* source = active_source.load(std::memory_order_acquire)) source->OnOutside(java_thread, object_bytes);
 }
 
-// The thread may wait for a collection between the two calls, so the second may find another source, or none.
+// The thread may wait for a collection between the two calls, so the second one may find another source, or none.
 void heaprec_on_stack_chunk(bool begins) {
   Source* const source = active_source.load(std::memory_order_acquire);
   if (source == nullptr) return;

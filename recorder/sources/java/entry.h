@@ -1,7 +1,7 @@
 // Entry points for HotSpot: the functions that detours and JVMTI call, and the one source for which they are called.
 //
-// Context:  alloc. With no active source each is one load and a branch.
-// The functions are extern "C" with names of their own so that a test build can wrap them
+// Context:  alloc. Without an active source each is a load and a branch.
+// The functions are extern "C" with unique names so that a test build can wrap them
 // (tests/e2e/safety/alloc_guard.cc).
 #pragma once
 
@@ -17,14 +17,14 @@
 namespace heaprec::sources {
 
 // Null: not recording. A source is freed later than it is removed here, because a thread may still be inside it
-// (recorder/agent/recording.h). Every hook reads this, so no other data that is written shares its cache line.
+// (recorder/agent/recording.h). Every hook reads this pointer, so its cache line contains no other written data.
 alignas(64) extern std::atomic<Source*> active_source;
-// Likewise; null if exceptions are not recorded.
+// Like active_source; null if exceptions are not recorded.
 extern std::atomic<ExceptionSource*> active_exceptions;
 
-// The time that a JVMTI callback's thread may use a source; threads in it are counted. Sequentially consistent, as are
-// the stores of null and the loads of the counts. If each count was zero after a source was removed, no later callback
-// sees that source.
+// The scope in which a JVMTI callback may use a source. Counts the threads inside. Sequentially consistent, like the
+// stores of null and the loads of the counts: if each count was zero after a source was removed, no later callback sees
+// that source.
 class CallbackScope {
  public:
   CallbackScope() : inside_(OfThisThread()) { inside_.fetch_add(1); }
@@ -32,15 +32,15 @@ class CallbackScope {
   CallbackScope(const CallbackScope&) = delete;
   CallbackScope& operator=(const CallbackScope&) = delete;
 
-  // Valid within the scope only.
+  // Valid only within the scope.
   static Source* source() { return active_source.load(); }
   static ExceptionSource* exceptions() { return active_exceptions.load(); }
 
-  // Each count was zero at some moment of the call.
+  // Returns true if each count was zero at some moment of the call.
   static bool NobodyIsInside();
 
  private:
-  // Every thrown exception enters such a scope, so most threads have a count on a cache line of their own.
+  // Every thrown exception enters such a scope, so most threads have a count in a cache line of their own.
   static constexpr size_t kStripes = 64;
   struct alignas(64) Stripe {
     std::atomic<uint32_t> inside{0};
@@ -48,7 +48,7 @@ class CallbackScope {
   static std::atomic<uint32_t>& OfThisThread();
   static std::array<Stripe, kStripes> stripes_;
 
-  // What HotSpot allocates on behalf of a source.
+  // Excludes HotSpot's allocations on behalf of a source.
   const native::ThreadClocks::OwnWork own_work_;
   std::atomic<uint32_t>& inside_;
 };
@@ -58,7 +58,7 @@ class CallbackScope {
 extern "C" {
 void heaprec_on_refill(void* java_thread, size_t object_bytes);
 void heaprec_on_outside(void* java_thread, size_t object_bytes);
-// `begins`: before the allocation, otherwise after it.
+// `begins`: true before the allocation, false after it.
 void heaprec_on_stack_chunk(bool begins);
 void heaprec_on_delivered(const heaprec::sources::Delivered* object);
 void heaprec_on_exception(const heaprec::sources::ExceptionEvent* thrown);

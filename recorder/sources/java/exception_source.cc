@@ -15,10 +15,10 @@ namespace {
 // The drain's own lane hint: it writes windows only.
 constexpr uint32_t kDrainLane = 0;
 
-// The thread's last event. On the carrier of virtual threads it may be another thread's: of another exception.
+// The thread's latest event. A carrier of virtual threads may have the event of another thread, for another exception.
 struct LastThrow {
-  const void* exception;  // its address then: it may have been moved since, and counts twice
-  jmethodID method;       // where it was thrown or, if is_caught, its handler
+  const void* exception;  // address at that time: if the object was moved since, it counts twice
+  jmethodID method;       // where it was thrown; if is_caught, its handler
   jlocation location;
   bool is_caught;
 };
@@ -27,7 +27,7 @@ struct LastThrow {
 bool IsThrownAgain(const LastThrow& last, const LastThrow& now) {
   if (now.exception != last.exception) return false;
   const bool is_same_method = now.method == last.method;
-  // Not caught: native code has passed it on to its caller, or has cleared it and it is thrown anew.
+  // Not caught: native code has passed it on to its caller, or has cleared it and it is thrown again.
   return last.is_caught ? is_same_method && now.location >= last.location
                         : !is_same_method || now.location != last.location;
 }
@@ -41,12 +41,12 @@ void ExceptionSource::OnCaught(jmethodID method, jlocation location) {
 }
 
 void ExceptionSource::OnException(const ExceptionEvent& thrown) {
-  // A local reference is the address of a slot with the oop, which is compared, never followed.
+  // A local reference is the address of a slot with the oop, which is compared but not dereferenced.
   const LastThrow throwing{*reinterpret_cast<void* const*>(thrown.exception), thrown.method, thrown.location, false};
   if (IsThrownAgain(std::exchange(last_throw, throwing), throwing)) return;
-  // Before the event changes any counter: docs/sampler.md#windows.
+  // Read before the event changes any counter: docs/sampler.md#windows.
   const throttle::ActiveWindow now = windows_.Read();
-  // A JNIEnv is a thread's own.
+  // Each thread has its own JNIEnv.
   const uint64_t stripe = throttle::Mix64(reinterpret_cast<uintptr_t>(thrown.jni)) % kStripes;
   const uint64_t before = stripes_[stripe].thrown.fetch_add(1, std::memory_order_relaxed);
   throttle::Random random(throttle::Mix64(seed_ ^ before ^ (stripe << 56)));
@@ -80,7 +80,7 @@ ExceptionStream::ExceptionStream(buffer::Ring& ring, const hotspot::Names& names
                                  uint64_t seed)
     : shared_counters_(ring.header().CountersOf(format::Stream::kExceptions)),
       windows_(config, start_ns, format::kWindowStreamBit),
-      // Stacks from JVMTI: where an exception is thrown the topmost frame is not always one that can be walked from.
+      // Uses JVMTI's stacks: where an exception is thrown, the walker cannot always start at the topmost frame.
       writer_(ring, shared_counters_, windows_, names, /*walker=*/nullptr, fields, stack_depth,
               format::FirstIdOf(format::Stream::kExceptions)),
       source_(windows_, shared_counters_, writer_, seed) {

@@ -1,7 +1,7 @@
-// exceptions=on: all thrown exceptions are counted, and each is kept with the probability of the current window. One
-// that is thrown again, by the handler that caught it or past native code, counts once (docs/streams.md#exceptions).
+// exceptions=on: counts all thrown exceptions, and keeps each with the probability of the current window. An exception
+// that is thrown again, by the handler that caught it or after native code, counts once (docs/streams.md#exceptions).
 //
-// Units:    the event.
+// Units:    events.
 // Context:  OnException, OnCaught: alloc, inside the JVMTI event Exception or ExceptionCatch, where JNI and JVMTI are
 //           legal. The application may hold any lock. thrown: any.
 // Threads:  any.
@@ -28,7 +28,7 @@ struct ExceptionEvent {
   void* java_thread;
   jthread thread;
   jobject exception;
-  jmethodID method;  // where it is thrown
+  jmethodID method;  // where the exception is thrown
   jlocation location;
 };
 
@@ -40,13 +40,13 @@ class ExceptionSource {
       : windows_(windows), shared_counters_(shared_counters), writer_(writer), seed_(seed) {}
 
   void OnException(const ExceptionEvent& thrown);
-  // A handler of the calling thread begins at this place.
+  // A handler of the calling thread begins at this location.
   static void OnCaught(jmethodID method, jlocation location);
-  // The exact number of exceptions so far; never decreases.
+  // Exact number of exceptions so far; never decreases.
   uint64_t thrown() const;
 
  private:
-  // Threads that throw concurrently count on different cache lines.
+  // Concurrently throwing threads use different cache lines.
   static constexpr size_t kStripes = 64;
   struct alignas(64) Stripe {
     std::atomic<uint64_t> thrown{0};

@@ -10,7 +10,7 @@ using throttle::DeliveryDecision;
 
 namespace {
 
-// The bytes that an object represents which the JVM sampled at `lambda` per byte.
+// Returns the bytes that an object represents if the JVM sampled it with `lambda` per byte.
 uint64_t EstimatedBytes(uint64_t size, double lambda) {
   const auto bytes = static_cast<double>(size);
   return static_cast<uint64_t>(std::llround(lambda > 0 ? bytes / -std::expm1(-lambda * bytes) : bytes));
@@ -37,10 +37,9 @@ void JvmtiSource::OnDelivered(const Delivered& object) {
   if (entry == nullptr) return;
   entry->counted_to.store(allocated, std::memory_order_relaxed);
   entry->clock.OnRefill(allocated, object.size, kCountOnly);
-  // The JVM drew this thread's next threshold just before it called us.
+  // The JVM drew this thread's next threshold just before the callback.
   const ActiveWindow was = std::exchange(entry->drawn, InForce());
-  // The first threshold of a thread that existed before the recording was drawn with an unknown mean, so the thread's
-  // population begins here.
+  // The first threshold of an older thread was drawn with an unknown mean, so the thread's population begins here.
   if (first) return;
   throttle::Random random(throttle::Mix64(parts_.seed ^ entry->clock.candidates() ^ (uint64_t{entry->index} << 32)));
   const DeliveryDecision decision = throttle::DecideJvmtiSample(was, object.size, now, random);

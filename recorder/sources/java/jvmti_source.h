@@ -1,7 +1,7 @@
 // source=jvmti if the JVM's threshold cannot be written: no hooks, no clock. The JVM draws thresholds with the
-// interval that the drain sets from the current window. Delivered objects are thinned and weighted with the interval
-// with which this thread's threshold was drawn. If a thread's words cannot be read either (ThreadLayout's
-// is_estimated), its bytes are estimated from the delivered objects.
+// interval that the drain sets from the current window. Delivered objects are thinned and weighted by the interval with
+// which this thread's threshold was drawn. If a thread's words cannot be read either (ThreadLayout's is_estimated), its
+// bytes are estimated from the delivered objects.
 //
 // Context, Threads, Failure: as Source; the hooks are not called.   Maths: docs/sampler.md#jvmti
 #pragma once
@@ -23,13 +23,13 @@ class JvmtiSource final : public RecordingSource {
   void OnDelivered(const Delivered& object) override;
   void OnThreadStart(void* java_thread) override;
 
-  // The drain has set the JVM's interval to `interval` (bytes), for the window with that id.
+  // Call when the JVM's interval has been set to `interval` (bytes), for the window with that id.
   void SetInForce(uint32_t interval, uint32_t window);
 
  private:
   throttle::ActiveWindow InForce() const;
 
-  // (interval << 32) | window: one word, so that no thread sees one without the other.
+  // (interval << 32) | window: one word, so that threads always see a consistent pair.
   std::atomic<uint64_t> in_force_{uint64_t{kJvmDefaultInterval} << 32};
 };
 

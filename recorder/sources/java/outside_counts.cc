@@ -18,7 +18,7 @@ OutsideClasses::Totals TotalsNow() {
   OutsideClasses::Instance().AddTo(&totals);
   ThreadTable::Instance().ForEachEntry([&totals](const ThreadEntry& entry) {
     for (const OutsideSlot& slot : entry.outside) {
-      // Acquire: the sums are of this class (pairs with the release in Add).
+      // Acquire: the counts belong to this class (pairs with the release in Add).
       const uint32_t number = slot.class_number.load(std::memory_order_acquire);
       if (number == 0) return;
       totals[number].objects += slot.objects.load(std::memory_order_relaxed);
@@ -42,7 +42,7 @@ void OutsideClasses::AddOfThisThread(std::string_view name, uint64_t bytes) {
   Instance().Add(name, bytes, entry != nullptr ? &entry->outside : nullptr);
 }
 
-// Names are compared, not their addresses: those of unloaded classes are given again.
+// Compares names, not their addresses, because addresses of unloaded classes are reused.
 void OutsideClasses::Add(std::string_view name, uint64_t bytes, OutsideSlots* slots) {
   OutsideSlot* free = nullptr;
   for (size_t i = 0; slots != nullptr && i < slots->size(); ++i) {
@@ -63,19 +63,19 @@ void OutsideClasses::Add(std::string_view name, uint64_t bytes, OutsideSlots* sl
   classes_[number].objects.fetch_add(1, std::memory_order_release);
 }
 
-// Only the owner writes: a plain load and store, no locked instruction.
+// Only the owner writes, so a plain load and store is sufficient.
 void OutsideClasses::AddTo(uint64_t bytes, OutsideSlot* slot) {
   slot->bytes.store(slot->bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   slot->objects.store(slot->objects.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Two threads may meet a class at once, and give it two numbers: what has one name is added up where it is read.
+// Two threads may meet a class at the same time and give it two numbers; readers add up classes with the same name.
 uint32_t OutsideClasses::NumberOf(std::string_view name) {
   if (name.empty() || name.size() > kMaxNameBytes) return kUnnamed;
   const uint64_t hash = format::ClassKey(name);
   for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
     std::atomic<uint32_t>& slot = numbers_[(hash + probe) % numbers_.size()];
-    // Acquire: the name is whole (pairs with the release below).
+    // Acquire: the name is complete (pairs with the release below).
     uint32_t number = slot.load(std::memory_order_acquire);
     if (number != 0) {
       if (classes_[number].Name() == name) return number;
@@ -94,7 +94,7 @@ uint32_t OutsideClasses::NumberOf(std::string_view name) {
 
 void OutsideClasses::AddTo(Totals* totals) const {
   for (uint32_t i = 0; i < used(); ++i) {
-    // Acquire: the name is whole (pairs with the release in Add).
+    // Acquire: the name is complete (pairs with the release in Add).
     (*totals)[i].objects += classes_[i].objects.load(std::memory_order_acquire);
     (*totals)[i].bytes += classes_[i].bytes.load(std::memory_order_relaxed);
   }
@@ -111,7 +111,7 @@ void OutsideRecorder::OnTick() {
   const OutsideClasses::Totals now = TotalsNow();
   for (uint32_t i = 0; i < OutsideClasses::Instance().used(); ++i) {
     const uint64_t objects = now[i].objects - written_[i].objects, bytes = now[i].bytes - written_[i].bytes;
-    // One of the two may be ahead of the other by an object that is just being counted.
+    // One of the two may include an object that is being counted, and the other not yet.
     if (objects == 0 || bytes < objects) continue;
     if (!writer_.CommitOutside(OutsideClasses::Instance().NameOf(i), objects, bytes, kDrainLane)) return;
     written_[i] = now[i];

@@ -1,13 +1,13 @@
-// Objects outside of TLABs, counted by class, whatever is sampled. The hook sees each of them.
+// Counts all objects outside of TLABs by class, independently of sampling. The hook sees each of them.
 //
-// A thread adds to the slots of its own entry. Where another class has these it adds to the class itself, which all
-// threads share. The drain adds up, and takes down in the ring what has come since.
+// A thread adds to the slots of its own entry. If other classes use these slots, it adds to the class itself, which all
+// threads share. The drain sums up, and writes the difference since its last tick to the ring.
 //
 // Context:  AtOutside: alloc, inside a hook: no heap, no lock, no call of the JVM. OutsideRecorder: setup, and drain;
 //           Begin also at a safepoint.
 // Threads:  AtOutside, Add: any, each with its own slots. One OutsideRecorder at a time.
-// Failure:  a class for which there is no room, or whose name is too long, is counted with all such as one without a
-//           name. A kill loses what came since the drain's last tick.
+// Failure:  if the table is full, or a class name is too long, the class is counted together with the classes without a
+//           name. A kill loses what was counted since the drain's last tick.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace heaprec::sources {
 
 class SampleWriter;
 
-// The sums never decrease, whoever owns the entry.
+// The sums never decrease, even when the entry gets another owner.
 struct OutsideSlot {
   std::atomic<uint32_t> class_number{0};  // 0: free
   std::atomic<uint64_t> objects{0}, bytes{0};
@@ -34,21 +34,21 @@ class OutsideClasses {
  public:
   static constexpr uint32_t kClasses = 512, kMaxNameBytes = 228;
 
-  static OutsideClasses& Instance();  // one per process, as ThreadTable
+  static OutsideClasses& Instance();  // one per process, like ThreadTable
 
-  // The hook. Counts while a recording has begun to.
+  // The hook. Counts if a recording has activated it.
   static void AtOutside(const void* klass, uint64_t bytes) {
-    // Acquire: sees them as they were built (pairs with the release in OutsideRecorder::Begin).
+    // Acquire: sees them complete (pairs with the release in OutsideRecorder::Begin).
     if (const hotspot::Names* const names = naming.load(std::memory_order_acquire))
       AddOfThisThread(names->KlassName(klass), bytes);
   }
-  // An object of the class `name` was allocated. slots: null if the thread has none.
+  // Adds an object of the class `name`. slots: null if the thread has none.
   void Add(std::string_view name, uint64_t bytes, OutsideSlots* slots);
 
   struct Sums {
     uint64_t objects = 0, bytes = 0;
   };
-  // The index is the number of the class; 0 is for classes without a name.
+  // Indexed by class number; 0 is for classes without a name.
   using Totals = std::array<Sums, kClasses>;
   // Adds the sums of the classes below used().
   void AddTo(Totals* totals) const;
@@ -68,22 +68,22 @@ class OutsideClasses {
   uint32_t NumberOf(std::string_view name);
   static void AddTo(uint64_t bytes, OutsideSlot* slot);
 
-  static std::atomic<const hotspot::Names*> naming;  // null: nothing is counted
+  static std::atomic<const hotspot::Names*> naming;  // null: not counting
 
   // Finds a class by its name: open addressing.
   std::array<std::atomic<uint32_t>, 2 * kClasses> numbers_;
-  std::atomic<uint32_t> given_{0};  // numbers, from 1
+  std::atomic<uint32_t> given_{0};  // assigned numbers, from 1
   std::array<Class, kClasses> classes_;
 };
 
-// Writes what a recording's objects outside of TLABs add up to.
+// Writes a recording's sums of objects outside of TLABs.
 class OutsideRecorder {
  public:
-  // Both arguments must outlive it; `names` for ever, because a thread may be inside the hook.
+  // Both arguments must outlive this; `names` must never be destroyed, because a thread may be inside the hook.
   OutsideRecorder(SampleWriter& writer, const hotspot::Names& names) : writer_(writer), names_(names) {}
   void Begin();
   static void End();
-  // Writes what has come since the last tick to a lane. What finds no room there waits for the next one.
+  // Writes to a lane what was counted since the last tick. Without space in the lane, the next tick writes it.
   void OnTick();
 
  private:

@@ -13,7 +13,7 @@ using throttle::DeliveryDecision;
 
 namespace {
 
-// A remainder fits into a TLAB, and a TLAB into a heap region or a small part of the heap.
+// The uncounted bytes fit into a TLAB, and a TLAB fits into a heap region or a small part of the heap.
 constexpr uint64_t kMaxUncounted = 256 << 20;
 
 }  // namespace
@@ -80,7 +80,7 @@ void RecordingSource::NoteStart(void* java_thread, uint64_t allocated, bool arm)
 
 void RecordingSource::OnThreadEnd(void* java_thread) {
   const uint64_t allocated = parts_.layout.AllocatedBytesInCallback(java_thread);
-  // A thread that was not touched since the beginning has bytes to count all the same.
+  // Bytes must be counted, even if the thread was not updated since the recording began.
   ThreadEntry* entry = Entry(java_thread, allocated, 0, kCountOnly);
   if (entry == nullptr) return;
   const throttle::HookDecision last = entry->clock.Finish(allocated);
@@ -102,20 +102,20 @@ ThreadEntry* RecordingSource::Entry(void* java_thread, uint64_t allocated, uint6
     entry->pending = Pending::kNothing;
     entry->in_stack_chunk = false;
     StartClock(*entry, java_thread, allocated, size, lambda);
-    entry->recording = parts_.recording;  // from now on the drain asks it where the clock stands
+    entry->recording = parts_.recording;  // from now on the drain reads the clock's position
   }
   return entry;
 }
 
 void RecordingSource::StartClock(ThreadEntry& entry, void* java_thread, uint64_t allocated, uint64_t size,
                                  throttle::ActiveWindow lambda) {
-  // The address of the clock and its position make the seeds of all threads differ, also of those that reuse an entry.
+  // The address of the clock and its position make the seeds of all threads differ, even if they reuse an entry.
   const uint64_t seed =
       throttle::Mix64(parts_.seed ^ entry.clock.bytes() ^ (uint64_t{entry.index} << 40) ^ entry.os_tid);
   entry.clock.SetMaxGap(parts_.max_gap);
   const StartPositions::Position* const start = starts_.Take(java_thread);
   const uint64_t before = allocated - std::min(allocated, size);
-  // Born since the beginning: all its bytes count.
+  // The thread started after the recording: all its bytes count.
   uint64_t position = starts_.complete() ? 0 : before;
   double e = 0;
   if (start != nullptr && start->allocated <= allocated) {
@@ -138,7 +138,7 @@ uint64_t RecordingSource::UncountedBytes() const {
   uint64_t total = 0;
   const auto add = [&](const void* java_thread, uint64_t counted) {
     const auto allocated = parts_.layout.AllocatedBytesOfOther(java_thread);
-    // Past a TLAB's size it is not a remainder but another thread in the same memory.
+    // More than a TLAB means that another thread uses the same memory.
     if (allocated && *allocated > counted && *allocated - counted < kMaxUncounted) total += *allocated - counted;
   };
   parts_.threads.ForEachOwned([&](const ThreadEntry& entry) {
@@ -169,8 +169,8 @@ void RecordingSource::Settle(const Delivered& object, const DeliveryDecision& de
 }
 
 format::Kind RecordingSource::GuessKind(const Delivered& object) const {
-  // A local reference is the address of a slot with the oop; only the address is looked at, never the object. Where
-  // oops carry colours (ZGC) it lies in no TLAB, and the kind is then told by size alone.
+  // A local reference is the address of a slot with the oop. Only the address in it is used; the object is not read.
+  // ZGC's coloured oops are not inside any TLAB, so the kind is derived from the size.
   const void* oop = *reinterpret_cast<void* const*>(object.object);
   const bool inside = parts_.layout.InTlab(object.java_thread, oop);
   return inside || object.size < parts_.layout.TlabSize(object.java_thread) / 64 ? format::Kind::kTlab

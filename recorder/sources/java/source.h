@@ -26,14 +26,13 @@
 
 namespace heaprec::sources {
 
-// The position of each thread when the recording began: the bytes it had allocated, and how far ahead it was armed. So
-// bytes between the beginning and a thread's first update are counted, and could be sampled.
+// The position of each thread when the recording began: its allocated bytes, and the distance to its threshold. With
+// it, bytes between the beginning and a thread's first update are counted and can be sampled.
 //
 // Units:    bytes of the thread's allocation; e in units of Exp(1), 0: not armed.
 // Context:  Reserve, Add, Seal: setup, perhaps at a safepoint. Take: alloc, the thread itself. ForEachLeft: drain.
-// Threads:  one writer until the recording is published to all others; then each position is taken once, by
-//           its thread.
-// Failure:  Add ignores threads for which no room was reserved. No exception: it may run on the JVM's own thread.
+// Threads:  one writer until the recording is published; then each position is taken once, by its thread.
+// Failure:  Add ignores threads beyond the reserved number. Throws nothing, because it may run on the JVM's own thread.
 // Maths:    docs/sampler.md#byte-clock
 class StartPositions {
  public:
@@ -46,16 +45,17 @@ class StartPositions {
 
   void Reserve(size_t threads);
   void Add(void* java_thread, uint64_t allocated, double e);
-  // `with`: the window with which threads were armed. `complete`: a thread that is not here started later, with
-  // 0 bytes.
+  // `with`: the window with which threads were armed. `complete`: a thread without a position started later, with 0
+  // bytes.
   void Seal(throttle::ActiveWindow with, bool complete);
 
-  // The calling thread's position, once; nullptr: it has none, or has already taken it.
+  // Returns the calling thread's position, once; nullptr: it has none, or has already taken it.
   const Position* Take(const void* java_thread);
   throttle::ActiveWindow armed_with() const { return armed_with_; }
   bool complete() const { return complete_; }
 
-  // Positions that no thread has taken: their threads have not been updated since. visit(java_thread, allocated)
+  // Visits the positions that no thread has taken, because these threads have not been updated since.
+  // visit(java_thread, allocated)
   template <typename Visit>
   void ForEachLeft(const Visit& visit) const {
     for (size_t i = 0; i < capacity_; ++i) {
@@ -87,16 +87,16 @@ struct Delivered {
 // For a clock that only counts bytes: with lambda 0 there are no points.
 inline constexpr throttle::ActiveWindow kCountOnly{0, 0};
 
-// Parts that every source uses. They must outlive it.
+// Objects that every source uses. They must outlive it.
 struct SourceParts {
   const hotspot::ThreadLayout& layout;
   WindowPublisher& windows;
   buffer::SharedCounters& shared_counters;
   SampleWriter& writer;
   ThreadTable& threads;
-  uint32_t recording;  // counts the recordings of this process from 1
+  uint32_t recording;  // number of the recording in this process, from 1
   uint64_t seed;
-  double max_gap = std::numeric_limits<double>::infinity();  // ByteClock::SetMaxGap
+  double max_gap = std::numeric_limits<double>::infinity();  // for ByteClock::SetMaxGap
 };
 
 class Source {
@@ -105,7 +105,7 @@ class Source {
   virtual void OnRefill(void* java_thread, uint64_t size) = 0;
   virtual void OnOutside(void* java_thread, uint64_t size) = 0;
   virtual void OnDelivered(const Delivered& object) = 0;
-  // Around the allocation of a copy of a virtual thread's stack, which the JVM never delivers.
+  // Called before and after the JVM allocates a copy of a virtual thread's stack, which it never delivers.
   virtual void BeginStackChunk() {}
   virtual void EndStackChunk() {}
   virtual void OnThreadStart(void* /*java_thread*/) {}
@@ -117,29 +117,29 @@ class RecordingSource : public Source {
  public:
   explicit RecordingSource(const SourceParts& parts) : parts_(parts) {}
 
-  // One of the next two is called before the source is active. At a safepoint: notes each thread's position and arms
-  // it. Context: setup, at a safepoint: no heap except malloc, no exception.
+  // One of the next two functions is called before the source is active. StartAtSafepoint notes each thread's position
+  // and arms it. Context: setup, at a safepoint: no heap except malloc, no exception.
   void StartAtSafepoint(const hotspot::ThreadList& threads);
-  // While threads run: their bytes are counted from now on. A thread other than the caller `self` cannot be sampled
-  // before its first update (`missed`). `threads` may have ended.
+  // Starts while threads run, and counts their bytes from now on. A thread other than the caller `self` cannot be
+  // sampled before its first update (`missed`). `threads` may have ended.
   void BeginRunning(const std::vector<void*>& threads, void* self);
 
   void OnThreadEnd(void* java_thread) override;
 
-  // Bytes of live threads since their last update, or since the beginning, which the clocks have not counted yet. For
-  // the end of a recording, when the sources are off. Context: drain.
+  // Returns the bytes of live threads that their clocks have not counted: since their last update, or since the
+  // beginning. For the end of a recording, when the sources are off. Context: drain.
   uint64_t UncountedBytes() const;
 
  protected:
-  // The thread's entry, with a clock started for this recording with `lambda`; null if the table is full (counted) or
-  // the thread has ended.
+  // Returns the thread's entry, with a clock that was started for this recording with `lambda`; null if the table is
+  // full (counted) or the thread has ended.
   ThreadEntry* Entry(void* java_thread, uint64_t allocated, uint64_t size, throttle::ActiveWindow lambda);
   // The window with which threads are armed when the recording begins.
   virtual throttle::ActiveWindow AtStart() const { return kCountOnly; }
   void Settle(const Delivered& object, const throttle::DeliveryDecision& decision, format::Kind kind,
               const ThreadEntry& entry);
   void CountMissed(bool missed, double bytes);
-  // Without a hook: a candidate that is not in the thread's TLAB is an outside object.
+  // For sources without hooks: a candidate that is not in the thread's TLAB is an outside object.
   format::Kind GuessKind(const Delivered& object) const;
 
   const SourceParts parts_;

@@ -11,25 +11,26 @@ namespace heaprec::sources {
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnEntry own_entry{};
 
 ThreadTable& ThreadTable::Instance() {
-  static ThreadTable* const table = new ThreadTable;  // never destroyed: hooks may run until the process is gone
+  static ThreadTable* const table = new ThreadTable;  // never destroyed: hooks may run until the process ends
   return *table;
 }
 
 ThreadTable::ThreadTable()
     : next_(new std::atomic<uint32_t>[kCapacity] {}), constructed_(new std::atomic<bool>[kCapacity] {}) {
-  // Without memory every Acquire answers nullptr, which is counted.
+  // Without memory every Acquire returns nullptr, which is counted.
   entries_ = static_cast<ThreadEntry*>(MapSparse(sizeof(ThreadEntry) * kCapacity));
 }
 
 ThreadEntry* ThreadTable::Acquire(void* java_thread) {
   if (own_entry.entry != nullptr)
-    Push(own_entry.entry);  // another JavaThread of this OS thread, whose end was not emitted
+    Push(own_entry.entry);  // another JavaThread of this OS thread, for which there was no ThreadEnd
   own_entry.entry = Pop();
   if (own_entry.entry == nullptr) return nullptr;
   own_entry.entry->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   own_entry.entry->recording.store(0, std::memory_order_relaxed);
   own_entry.entry->pending = Pending::kNothing;
-  // Last: a thread that sees the new owner sees no data of the previous one (pairs with the acquire in ForEachOwned).
+  // Stored last: a thread that sees the new owner sees no data of the previous one (pairs with the acquire in
+  // ForEachOwned).
   own_entry.entry->java_thread.store(java_thread, std::memory_order_release);
   return own_entry.entry;
 }

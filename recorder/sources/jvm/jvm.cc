@@ -32,7 +32,7 @@ class LocalFrame {
   const bool ok_;
 };
 
-// Null, and no exception is pending, if anything fails.
+// Returns null, without a pending exception, if anything fails.
 jobject CallStatic(JNIEnv* jni, jclass type, const char* name, const char* descriptor) {
   const jmethodID method = jni->GetStaticMethodID(type, name, descriptor);
   jobject result = method != nullptr ? jni->CallStaticObjectMethod(type, method) : nullptr;
@@ -50,7 +50,7 @@ std::string NameOf(JNIEnv* jni, jobject bean, jmethodID get_name) {
   return copy;
 }
 
-// Beans whose names begin with the first belong to the second.
+// Beans whose names begin with the first text belong to the collector in the second.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kCollectors{{{"G1 ", "G1"},
                                                                                     {"Copy", "Serial"},
                                                                                     {"MarkSweepCompact", "Serial"},
@@ -95,7 +95,7 @@ Result<hotspot::ThreadOfEnv> ThreadOfEnvFor(jvmtiEnv* jvmti, JNIEnv* jni) {
   return thread_of;
 }
 
-// Reads the JVM's memory. An Error if its JDK has no rules, or the memory is not what they say.
+// Reads the JVM's memory. Returns an Error if its JDK has no rules, or the memory does not match them.
 Result<Jvm> ResolveInternals(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
   auto structs = hotspot::VmStructs::Load();
   if (!structs.ok()) return structs.error();
@@ -184,7 +184,7 @@ void JvmBeans::FindThreads(JNIEnv* jni, jclass factory) {
   const jobject bean = CallStatic(jni, factory, "getThreadMXBean", "()Ljava/lang/management/ThreadMXBean;");
   if (bean == nullptr || jni->IsInstanceOf(bean, type) == JNI_FALSE) return;
   threads_ = jni->NewGlobalRef(bean);
-  if (!AllocatedBytes(jni)) {  // it is refused, or turned off
+  if (!AllocatedBytes(jni)) {  // not supported, or disabled
     jni->DeleteGlobalRef(threads_);
     threads_ = nullptr;
   }
@@ -202,7 +202,7 @@ void JvmBeans::FindCollector(JNIEnv* jni, jclass factory) {
   const jint count = jni->CallIntMethod(list, size);
   for (jint i = 0; i < count && jni->ExceptionCheck() == JNI_FALSE; ++i) {
     const jobject bean = jni->CallObjectMethod(list, get, i);
-    // -Xcheck:jni asks for this check after each call.
+    // -Xcheck:jni requires this check after each call.
     if (jni->ExceptionCheck() != JNI_FALSE || bean == nullptr) return;
     const std::string name = NameOf(jni, bean, get_name);
     for (const auto& [begins, collector] : kCollectors) {
@@ -264,7 +264,7 @@ std::string Jvm::GcName() const {
   return "unknown";
 }
 
-// Generational Z: always from JDK 24 on, where the flag is gone; with it in 21 to 23.
+// Generational ZGC: always from JDK 24 on, which has no flag; with the flag in 21 to 23.
 bool Jvm::KeepsYoungReferents() const {
   if (GcName() != "Z") return false;
   if (!internals.ok()) return beans.has_major_collections();

@@ -1,8 +1,8 @@
 // The agent's knowledge of its JVM: resolved once, valid until the process ends.
 //
 // Context:  setup: live phase, an attached thread.
-// Failure:  Resolve: an Error that names what this JVM lacks; then nothing can be recorded. An unknown JVM, or one that
-//           does not match its row of JdkRules, is not an Error.
+// Failure:  Resolve: an Error that names what this JVM lacks; nothing can be recorded in that case. An unknown JVM, or
+//           one that does not match its row of JdkRules, is not an Error.
 #pragma once
 
 #include <jni.h>
@@ -29,25 +29,25 @@
 
 namespace heaprec::sources {
 
-// A system property; empty: it is not set.
+// Returns a system property; empty: it is not set.
 std::string PropertyOf(jvmtiEnv* jvmti, const char* name);
 
-// What the JVM's management beans report: how much all threads have allocated, and which collector runs. For JVMs
-// whose own structures are not read.
+// Information from the JVM's management beans: bytes allocated by all threads, and the collector. For JVMs whose own
+// structures are not read.
 //
 // Units:    bytes since the JVM's start, including those of threads that have ended.
 // Context:  Resolve: setup, live phase, an attached thread; Java code runs. AllocatedBytes: an attached thread without
 //           a pending exception; a native method of the JVM runs, no bytecode of the application.
-// Failure:  what is not available (an image without jdk.management, early updates of 11) is nullopt, or empty.
+// Failure:  values that are not available (an image without jdk.management, early updates of 11) are nullopt or empty.
 class JvmBeans {
  public:
   static JvmBeans Resolve(JNIEnv* jni);
 
   bool CountsAllocatedBytes() const { return threads_ != nullptr; }
   std::optional<uint64_t> AllocatedBytes(JNIEnv* jni) const;
-  // As Jvm::GcName; "unknown" if no bean has a known name.
+  // As returned by Jvm::GcName; "unknown" if no bean has a known name.
   const std::string& gc_name() const { return gc_name_; }
-  // Whether the collector has beans of its own for major collections.
+  // Whether the collector has separate beans for major collections.
   bool has_major_collections() const { return has_majors_; }
 
  private:
@@ -60,16 +60,16 @@ class JvmBeans {
   bool has_majors_ = false;
 };
 
-// A missing part has a reason, which its user reports; the recording then does without it.
+// A missing part has a reason, which its user reports; the recording is made without the part.
 struct Jvm {
   JavaVM* vm;
   jvmtiEnv* jvmti;
   hotspot::JdkRules rules;
-  // Whether the JVM's memory is read at all. An Error: portable mode, which uses JVMTI only; then `structs` is empty,
+  // Whether the JVM's memory is read at all. An Error means portable mode, which uses only JVMTI: `structs` is empty,
   // `layout` and `thread_of` describe words of the agent, and `names` uses JVMTI.
   Status internals;
   hotspot::VmStructs structs;
-  Result<hotspot::SymbolTable> symbols;  // an Error if libjvm is stripped, which the hooks then report
+  Result<hotspot::SymbolTable> symbols;  // an Error if libjvm is stripped; the hooks then report it
   hotspot::ThreadLayout layout;
   Result<hotspot::ThreadList> threads;
   std::unique_ptr<hotspot::JvmtiMethods> methods;  // null: not needed
@@ -80,7 +80,7 @@ struct Jvm {
   hotspot::HeapMeter heap{};
   JvmBeans beans{};  // for portable mode
 
-  // `portable`: use JVMTI only, whatever the JVM is.
+  // `portable`: use only JVMTI, for any JVM.
   static Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
   std::string Property(const char* name) const { return PropertyOf(jvmti, name); }
@@ -88,7 +88,7 @@ struct Jvm {
   std::vector<void*> AllThreads(JNIEnv* jni) const;
   // Whether only major collections clear weak references to young objects (generational ZGC).
   bool KeepsYoungReferents() const;
-  // An Error if the JVM's objects cannot be walked.
+  // Returns an Error if the JVM's objects cannot be walked.
   Result<hotspot::ObjectLayout> Objects() const;
   std::string GcName() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "unknown"
 };

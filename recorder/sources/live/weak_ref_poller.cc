@@ -12,12 +12,12 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kMinBetweenNs = 100 * kMs, kMaxBetweenNs = 2'000 * kMs;
-// Polls take at most 1/400 of a core, unless that meant more than kMaxBetweenNs between two of them.
+// Polls take at most 1/400 of a core, unless the time between two polls would exceed kMaxBetweenNs.
 constexpr uint64_t kShareOfPolls = 400;
 constexpr uint32_t kLane = 0;
 
 constexpr std::chrono::milliseconds kTick{50};
-// A thread that has taken an entry tracks its object or cancels within microseconds, or when it is scheduled again.
+// A thread that has taken an entry tracks its object or cancels within microseconds, unless it is descheduled.
 constexpr int kMaxClears = 50;
 constexpr timespec kPause{0, 1'000'000};
 
@@ -37,8 +37,8 @@ bool WeakRefPoller::IsTime(uint64_t now_ns) const {
 }
 
 void WeakRefPoller::PollNow(JNIEnv* jni) {
-  // CPU time: a poll that waits for a safepoint or for a core costs nothing, and must not put off the next one. Objects
-  // that died meanwhile would count as alive.
+  // Measured in CPU time: a poll that waits for a safepoint or a core costs nothing and must not delay the next one.
+  // Otherwise objects that died meanwhile would count as live.
   const uint64_t begin_ns = ThreadCpuNs();
   seen_pauses_ = pauses_.pauses();
   Poll(jni, /*checks=*/true);
@@ -47,7 +47,7 @@ void WeakRefPoller::PollNow(JNIEnv* jni) {
 }
 
 void WeakRefPoller::Poll(JNIEnv* jni, bool checks) {
-  // Before the first object is looked at: who is alive has survived those at least.
+  // Read before the first object is checked: a live object has survived at least these collections.
   const uint64_t collections = meter_.CollectionsEnded(pauses_.paused_in());
   for (uint32_t index = 1; index <= table_.count(); ++index) {
     const auto number = static_cast<uint16_t>(index);
@@ -58,7 +58,7 @@ void WeakRefPoller::Poll(JNIEnv* jni, bool checks) {
   if (checks) last_seen_alive_ = collections;
 }
 
-// Room first: once the entry is dead, its death must be reported.
+// Reserves space first: once the entry is dead, its death must be reported.
 void WeakRefPoller::Check(JNIEnv* jni, uint16_t index, const WeakRefTable::View& view) {
   if (jni->IsSameObject(view.reference, nullptr) == JNI_FALSE) return;
   format::DeathRecord record{};
@@ -66,7 +66,7 @@ void WeakRefPoller::Check(JNIEnv* jni, uint16_t index, const WeakRefTable::View&
   if (!lease.ok()) return;
   std::byte* const into = lease.Reserve(format::RecordType::kDeath, sizeof(record));
   if (into == nullptr || !table_.MarkDead(index, view.sample)) return;
-  record.monotonic_ns = MonotonicNs();  // under the lease: a lane is in order of time
+  record.monotonic_ns = MonotonicNs();  // read under the lease, so that a lane is in order of time
   record.sample = view.sample;
   record.collections = std::max(view.collections, last_seen_alive_);
   buffer::CopyFixed(into, record);

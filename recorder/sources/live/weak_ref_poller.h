@@ -1,13 +1,13 @@
 // Finds which tracked objects have died, commits their deaths to a lane, and frees their entries.
 //
 // A poll checks for each reference whether the JVM has cleared it: about 0.1 us each. It runs soon after a pause of the
-// collector and every two seconds, because concurrent collectors clear references between pauses. Polls after pauses
-// take at most 1/400 of a core.
+// collector and every two seconds, because concurrent collectors clear references between pauses. Polls take at most
+// 1/400 of a core.
 //
 // Units:    ns of CLOCK_MONOTONIC.
-// Context:  one thread that is attached to the JVM, in native state. JNI is called here only (and NewWeakGlobalRef by
-//           threads that allocate).
-// Failure:  a death without a free lane is found again by the next poll.
+// Context:  one thread that is attached to the JVM, in native state. Only this thread calls JNI; allocating threads
+//           call NewWeakGlobalRef.
+// Failure:  if no lane is free for a death, the next poll finds it again.
 #pragma once
 
 #include <jni.h>
@@ -30,11 +30,11 @@ class WeakRefPoller {
                 const hotspot::HeapMeter& meter)
       : ring_(ring), table_(table), pauses_(pauses), meter_(meter) {}
 
-  // Deletes the references of dropped entries, and polls if it is time. Call several times a second.
+  // Deletes the references of dropped entries, and polls when it is due. Call several times a second.
   void Tick(JNIEnv* jni, uint64_t now_ns);
-  // Polls now, without regard to the time.
+  // Polls now, even if it is not due.
   void PollNow(JNIEnv* jni);
-  // Deletes all references. False: a thread is about to track an object; call again.
+  // Deletes all references. Returns false if a thread is about to track an object: call again.
   bool Clear(JNIEnv* jni);
 
  private:
@@ -52,9 +52,9 @@ class WeakRefPoller {
   uint64_t last_seen_alive_ = 0;  // collections at the last poll
 };
 
-// Tracks the sampled objects of a recording, on a thread that is attached to the JVM as a daemon. It alone deletes weak
-// references and asks which of them were cleared. Stop polls a last time, deletes all references, and detaches the
-// thread.
+// Tracks the sampled objects of a recording, on a thread that is attached to the JVM as a daemon. Only this thread
+// deletes weak references and checks which of them were cleared. Stop polls a last time, deletes all references, and
+// detaches the thread.
 //
 // Failure:  Activate returns an Error if the thread cannot be created. Until the JVM lets it attach, no deaths are
 // found.

@@ -8,11 +8,10 @@ namespace heaprec::sources {
 namespace {
 
 constexpr int kStateBits = 3;
-// Entries that an allocating thread tries. TrackedSet keeps an eighth of the entries free for new objects, so the
-// chance that none of 256 in a row is free is 1e-15.
+// Entries that an allocating thread tries. TrackedSet keeps one eighth of the entries free, so the probability that 256
+// in a row are used is 1e-15.
 constexpr uint32_t kMaxLooks = 256;
-// Distance between the entries at which two threads begin that search at about the same time. A prime, so that each
-// entry is the first in turn.
+// Distance between the start entries of consecutive searches. A prime, so that each entry is the first in turn.
 constexpr uint32_t kStride = 65'537;
 
 uint64_t Word(WeakRefTable::State state, uint64_t sample = 0) {
@@ -32,7 +31,7 @@ uint16_t WeakRefTable::Take() {
     const uint32_t index = (begin + i) % count_;
     uint64_t expected = entries_[index].word.load(std::memory_order_relaxed);
     if (expected != Word(State::kFree)) continue;
-    // Acquire: what the watch did with the index is over (pairs with the release in Free).
+    // Acquire: the poller has finished with the index (pairs with the release in Free).
     if (entries_[index].word.compare_exchange_strong(expected, Word(State::kTaken), std::memory_order_acquire)) {
       return static_cast<uint16_t>(index + 1);
     }
@@ -43,7 +42,7 @@ uint16_t WeakRefTable::Take() {
 void WeakRefTable::Track(uint16_t index, jweak reference, uint64_t sample, uint64_t collections) {
   At(index).reference = reference;
   At(index).collections.store(collections, std::memory_order_relaxed);
-  // Release: reference and all are there before it can be looked at (pairs with the acquire in Look).
+  // Release: the reference and all other fields are complete (pairs with the acquire in Look).
   At(index).word.store(Word(State::kTracked, sample), std::memory_order_release);
 }
 
@@ -61,7 +60,7 @@ bool WeakRefTable::Drop(uint16_t index, uint64_t sample) {
 uint64_t WeakRefTable::CollectionsAtBirth(uint16_t index, uint64_t sample, uint64_t otherwise) const {
   if (index == 0 || index > count_) return otherwise;
   const uint64_t collections = At(index).collections.load(std::memory_order_acquire);
-  // A sample is tracked once: who is there now was there when the count was read.
+  // A sample is tracked only once: if it is in the entry now, it was there when the count was read.
   return At(index).word.load(std::memory_order_relaxed) == Word(State::kTracked, sample) ? collections : otherwise;
 }
 

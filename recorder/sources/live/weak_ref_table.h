@@ -1,4 +1,4 @@
-// A table of entries with a weak reference each, in which sampled objects are tracked.
+// A table of entries, each with a weak reference, that track sampled objects.
 //
 // Transitions of an entry, and the thread that makes them; no thread waits for another:
 //
@@ -41,10 +41,10 @@ class WeakRefTable {
   // `reference` may be null.
   void Cancel(uint16_t index, jweak reference);
 
-  // False: it is no longer tracked there, because its death was found and will be reported.
+  // Returns false if the sample is no longer tracked there, because its death was found and will be reported.
   bool Drop(uint16_t index, uint64_t sample);
-  // Returns the count at the sample's birth if it is tracked there, else `otherwise`: it died, and another may have its
-  // entry.
+  // Returns the count at the sample's birth if it is tracked there, otherwise `otherwise`: it died, and another sample
+  // may use its entry.
   uint64_t CollectionsAtBirth(uint16_t index, uint64_t sample, uint64_t otherwise) const;
 
   enum class State : uint64_t { kFree = 0, kTaken = 1, kTracked = 2, kDropped = 3, kDead = 4 };
@@ -54,11 +54,11 @@ class WeakRefTable {
     jweak reference;
     uint64_t collections;
   };
-  // A tracked or dropped entry does not change until the poller changes it, except by Drop.
+  // Only the poller changes a tracked or dropped entry, except for Drop.
   View Look(uint16_t index) const;
-  // False: it was dropped meanwhile.
+  // Returns false if the entry was dropped meanwhile.
   bool MarkDead(uint16_t index, uint64_t sample);
-  // The reference was deleted, or was null.
+  // Call after the reference was deleted, or if it was null.
   void Free(uint16_t index);
 
  private:
@@ -70,13 +70,13 @@ class WeakRefTable {
   Entry& At(uint16_t index) const { return entries_[index - 1]; }
 
   const uint32_t count_;
-  std::atomic<uint32_t> next_{0};  // where the next Take begins to search
+  std::atomic<uint32_t> next_{0};  // entry at which the next Take begins to search
   const std::unique_ptr<Entry[]> entries_;
 };
 
-// An entry and a weak reference of an object, reserved for its sample, and released if there is no sample.
+// An entry and a weak reference that are reserved for a sample, and released if there is no sample.
 //
-// Context:  alloc, inside a JVMTI callback: JNI is legal, and may wait for a safepoint, so no lease is held meanwhile.
+// Context:  alloc, inside a JVMTI callback: JNI is legal; it may wait for a safepoint, so no lease is held meanwhile.
 // Failure:  no free entry, or no memory for the reference: Track returns 0.
 class WeakRefReservation {
  public:
@@ -96,7 +96,7 @@ class WeakRefReservation {
   WeakRefReservation(const WeakRefReservation&) = delete;
   WeakRefReservation& operator=(const WeakRefReservation&) = delete;
 
-  // From now on the entry belongs to the sample. Returns its tracking index; 0: it is not tracked.
+  // Gives the entry to the sample. Returns its tracking index; 0: it is not tracked.
   uint16_t Track(uint64_t sample) {
     if (reference_ == nullptr) return 0;
     const uint16_t index = index_;

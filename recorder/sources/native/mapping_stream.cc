@@ -20,10 +20,10 @@ using format::LossReason;
 using native::MappingType;
 
 constexpr int kCountBits = 32;
-// Room for the calls between two ticks: 160,000 munmaps in a second.
+// Space for the calls between two ticks: 160,000 munmaps in a second.
 constexpr uint32_t kMaxPoints = 1 << 14;
 constexpr uint32_t kWindow = format::kMappingWindowBit + 1;
-// A page or more is always sampled and represents itself: 1 - exp(-4096) is 1.
+// A mapping has at least a page, so it is always sampled and represents itself: 1 - exp(-4096) is 1.
 constexpr double kLambda = 1;
 
 std::string_view ClassOf(const MappingTable::New& made) {
@@ -32,8 +32,8 @@ std::string_view ClassOf(const MappingTable::New& made) {
   return (made.is_in_reserve ? kInReserve : kAlone)[static_cast<size_t>(made.sort)];
 }
 
-// What the process has mapped, as the kernel says; empty: it does not say. Of this thread: a main thread that has ended
-// by pthread_exit has nothing any more.
+// Returns the kernel's list of the process' mappings; empty: not available. Reads that of this thread, because a main
+// thread that has ended by pthread_exit has none.
 std::vector<native::Mapping> MapsOfProcess() {
   std::vector<native::Mapping> maps;
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/thread-self/maps", "re"), std::fclose);
@@ -62,7 +62,7 @@ bool MappingSource::MaySpend(uint64_t now_ns) {
   return true;
 }
 
-// A point is used again and again: all that is read of it is set.
+// Points are reused, so this sets all fields that are read.
 MappingPoint* MappingSource::Fill(MappingPoint* point, MappingPoint::What what, const native::Mapping& mapping) const {
   point->monotonic_ns = MonotonicNs();
   point->what = what;
@@ -105,7 +105,7 @@ void MappingSource::OnUnmapping(uintptr_t begin, uintptr_t end) {
   points_.Submit(Fill(point, MappingPoint::What::kUnmap, {begin, end, native::MappingType::kReserve, false}));
 }
 
-// Both points together: a detached range is attached again.
+// Takes both points together: a detached range must be attached again.
 uint32_t MappingSource::OnMoving(uintptr_t begin, uintptr_t end) {
   MappingPoint* const detach = points_.Take();
   MappingPoint* const attach = detach != nullptr ? points_.Take() : nullptr;
@@ -161,7 +161,7 @@ void MappingStream::TakeIn(uint64_t until_ns, uint64_t now_ns) {
     Apply(late_.front());
     late_.pop_front();
   }
-  // In the order of the calls, whatever their times.
+  // Processes them in the order of the calls, even if their times differ.
   points_.TakeAll([&](const MappingPoint& point) {
     if (late_.empty() && point.monotonic_ns < until_ns) {
       Apply(point);
@@ -189,7 +189,7 @@ void MappingStream::Apply(const MappingPoint& point) {
   switch (point.what) {
     case MappingPoint::What::kMap:
       Add(point, ranges_.Map(sample, mapping, point.monotonic_ns));
-      // Behind its sample: a kill loses what was noted and not taken.
+      // Written after its sample: a kill loses calls that were noted but not processed.
       mapping_calls_.taken.fetch_add(1, std::memory_order_relaxed);
       mapping_calls_.taken_bytes.fetch_add(mapping.end - mapping.begin, std::memory_order_relaxed);
       return;
@@ -202,7 +202,7 @@ void MappingStream::Apply(const MappingPoint& point) {
   }
 }
 
-// All of a call's bytes are a sample; of none where they were reserved already.
+// All new bytes of the call become a sample; there is none if they were reserved already.
 void MappingStream::Add(const MappingPoint& point, const MappingTable::New& made) {
   if (made.bytes == 0) return;
   ++calls_;
@@ -217,7 +217,7 @@ void MappingStream::Add(const MappingPoint& point, const MappingTable::New& made
   sample.size = made.bytes;
   sample.weight = weight;
   sample.window = kWindow;
-  sample.tracking_index = 1;  // tracked; MappingTable knows its ranges
+  sample.tracking_index = 1;  // tracked; MappingTable has its ranges
   (void)writer_.Write(sample, {format::Kind::kMapping, ClassOf(made)}, shared_counters_);
 }
 

@@ -1,13 +1,13 @@
 // The mappings of a recording with native=on. MappingSource, the hooks' side, passes every call of mmap, munmap and
-// mremap to the drain, up to a maximum of mappings per second. Beyond that a call is passed on without its stack and
-// not sampled; what it replaces is known. MappingStream, the drain's side, turns the calls into samples and their ends.
+// mremap to the drain, up to a maximum of mappings per second. Beyond that a call is passed without its stack and not
+// sampled; only its range is used. MappingStream, the drain's side, turns the calls into samples and their ends.
 //
 // Units:    bytes.
 // Context:  MappingSource: as native::MmapListener: alloc, inside mmap's family, in any state of the thread;
 // TakeUnreported:
-//           drain. MappingStream: the constructor, mapper: setup; the rest: drain.
+//           drain. MappingStream: the constructor, mapper: setup; the others: drain.
 // Threads:  any in MappingSource.
-// Failure:  a mapping for which there is no room is counted (TakeUnreported, shared counters), and is_incomplete is
+// Failure:  if all points are in use, a mapping is counted (TakeUnreported, shared counters), and is_incomplete is
 // set:
 //           others may be gone. Both objects live as long as their recording, because a thread may be inside them.
 // Maths:    docs/streams.md#mappings
@@ -31,19 +31,19 @@
 
 namespace heaprec::sources {
 
-// Memory for a number of points on their way from allocating threads to the drain. No thread waits for it.
+// A pool of points that allocating threads pass to the drain. No thread waits for it.
 //
 // Context:  Take, Submit, Discard, NumberOf, At: alloc, inside mmap's family. TakeAll: drain.
 // Threads:  any; one drain.
-// Failure:  Take returns null if all are on their way.
+// Failure:  Take returns null if all points are in use.
 //
-// Zero bytes must be a valid new Point.
+// A Point of zero bytes must be valid.
 template <typename Point>
 class PointPool {
  public:
   static constexpr uint32_t kMax = 1 << 15;
 
-  // At most `count` <= kMax points are on their way.
+  // At most `count` <= kMax points are in use at a time.
   explicit PointPool(uint32_t count) : count_(count), points_(static_cast<Point*>(std::calloc(count, sizeof(Point)))) {
     if (points_ == nullptr) throw std::bad_alloc();
   }
@@ -66,7 +66,7 @@ class PointPool {
   uint32_t NumberOf(const Point* point) const { return static_cast<uint32_t>(point - points_); }
   Point* At(uint32_t number) { return &points_[number]; }
 
-  // Visits points in the order of Submit; each is free again after its visit.
+  // Visits points in the order of Submit; each is free after its visit.
   template <typename Visit>
   void TakeAll(const Visit& visit) {
     order_.clear();
@@ -84,9 +84,9 @@ class PointPool {
   Links links_;
   typename Links::Free free_;
   typename Links::Done given_;
-  std::atomic<uint32_t> used_{0};  // those beyond were never taken
+  std::atomic<uint32_t> used_{0};  // points beyond this were never taken
   std::vector<uint32_t> order_;
-  Point* const points_;  // zero pages, each until it is taken
+  Point* const points_;  // zero pages until a point is taken
 };
 
 struct MappingPoint : NativePoint {
@@ -97,7 +97,7 @@ struct MappingPoint : NativePoint {
     kAttach   // and has; `moving` as of the kDetach
   };
   What what = What::kMap;
-  bool is_lost = false;  // there were too many in this second
+  bool is_lost = false;  // over the limit of this second
   uint32_t moving = 0;
   native::Mapping mapping{};
 };
@@ -121,7 +121,7 @@ class MappingSource final : public native::MmapListener {
   void OnMoved(uint32_t moving, uintptr_t begin, uintptr_t end, const native::Registers& caller) override;
   void OnUnknownState() override { is_incomplete_.store(true, std::memory_order_relaxed); }
 
-  // Since the last call: mappings that are not reported, and whether others may have ended unnoticed.
+  // Since the last call: mappings that were not reported, and whether the end of others may have been missed.
   struct Unreported {
     uint64_t mappings = 0, bytes = 0;
     bool is_incomplete = false;
@@ -143,7 +143,7 @@ class MappingSource final : public native::MmapListener {
   JavaFrames* const java_;
   const uint32_t most_per_second_;
   const decltype(NewCfiCache()) rules_;
-  std::atomic<uint64_t> spent_{0};  // a second, and the mappings in it
+  std::atomic<uint64_t> spent_{0};  // (second << 32) | mappings in it
   std::atomic<uint64_t> missed_{0}, missed_bytes_{0};
   std::atomic<bool> is_incomplete_{false};
 };
@@ -151,7 +151,7 @@ class MappingSource final : public native::MmapListener {
 class MappingStream {
  public:
   static constexpr uint32_t kMaxTracked = 32768;
-  // An interval of a second takes in this many times the mappings that it keeps (`per_second`); which ones is random.
+  // An interval accepts up to this many times the mappings that it keeps (`per_second`); the selection is random.
   static constexpr uint32_t kOversampling = 4;
   static constexpr uint64_t kIntervalNs = 1'000'000'000;
 
@@ -160,8 +160,8 @@ class MappingStream {
                 JavaFrames* java);
 
   native::MmapListener* mapper() { return &source_; }
-  // Takes in the calls so far. If an interval has ended since the last tick, calls of the next one wait for the next
-  // tick, so that the counters at an interval's end are those of its own calls.
+  // Processes the calls so far. If an interval has ended since the last tick, calls of the next one wait for the next
+  // tick, so that the counters at an interval's end cover exactly its own calls.
   void OnTick(uint64_t now_ns);
   void Stop(uint64_t now_ns);
   void ForgetLibraries() { source_.ForgetLibraries(); }
@@ -178,8 +178,8 @@ class MappingStream {
   format::RingMappingCalls& mapping_calls_;
   MappingSource source_;
   MappingTable ranges_;
-  std::deque<MappingPoint> late_;                 // of the next interval
-  std::vector<native::Mapping> kernel_mappings_;  // the kernel's mappings when a call was missed; empty: no call was
+  std::deque<MappingPoint> late_;                 // calls of the next interval
+  std::vector<native::Mapping> kernel_mappings_;  // the kernel's list when a call was missed; empty: no call was missed
   uint64_t next_id_, calls_ = 0, bytes_ = 0, interval_ = 0;
 };
 

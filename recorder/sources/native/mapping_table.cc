@@ -69,7 +69,7 @@ bool MappingTable::IsReserved(uintptr_t begin, uintptr_t end) const {
   return false;
 }
 
-// The kernel returned these addresses, so they were free: if they are in the table, their end was missed.
+// The kernel returned these addresses, so they were free. If they are in the table, the end of a mapping was missed.
 MappingTable::New MappingTable::Map(uint64_t sample, const Mapping& mapping, uint64_t now_ns) {
   Cut(&touched_, mapping.begin, mapping.end, now_ns);
   if (!mapping.replaces) Cut(&reserved_, mapping.begin, mapping.end, now_ns);

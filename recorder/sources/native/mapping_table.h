@@ -1,8 +1,9 @@
-// Maps address ranges to mappings, in two layers: reserved, and accessible. From the calls in their order it derives
-// how each mapping shrinks and ends.
+// Maps address ranges to mappings, in two layers: reserved, and accessible. From the sequence of calls it derives how
+// each mapping shrinks and ends.
 //
-// A mapping has the number of its sample; 0 is an untracked one, whose ranges are known as well. An accessible range is
-// inside a reserve, which continues to exist, or outside of all reserves. So only commits are in both layers.
+// A mapping is identified by its sample; 0 means untracked, but its ranges are in the table as well. An accessible
+// range is inside a reserved range, which continues to exist, or outside of all reserved ranges. So only commits are in
+// both layers.
 //
 // Units:    bytes, addresses; ns of the caller's clock.
 // Context:  drain (it allocates).
@@ -23,21 +24,21 @@ namespace heaprec::sources {
 
 class MappingTable {
  public:
-  // The part of a call that was not mapped before in its layer.
+  // The part of a call's range that was not mapped before in its layer.
   struct New {
     uint64_t bytes = 0;
     native::MappingType sort = native::MappingType::kPrivate;
-    bool is_in_reserve = false;  // of an accessible range
+    bool is_in_reserve = false;  // an accessible range is inside a reserved one
   };
 
   New Map(uint64_t sample, const native::Mapping& mapping, uint64_t now_ns);
   void Unmap(uintptr_t begin, uintptr_t end, uint64_t now_ns);
-  // Removes the contents of a range and keeps them under a number until Attach, which puts the first bytes of them at
-  // the new range and drops the rest. Bytes beyond them are new and belong to `sample`.
+  // Removes the contents of a range and stores them under a number. Attach puts the first bytes of them at the new
+  // range and drops the rest; additional bytes are new and belong to `sample`.
   void Detach(uint32_t moving, uintptr_t begin, uintptr_t end);
   New Attach(uint32_t moving, uint64_t sample, uintptr_t begin, uintptr_t end, uint64_t now_ns);
-  // To compare with the kernel's list of mappings, although calls run meanwhile: BeginAge, read the kernel's list,
-  // process all calls noted by then, and KeepOnly, which ends ranges that are older than the age, have not changed
+  // Compares the table with the kernel's list of mappings while calls go on. Call BeginAge, read the kernel's list,
+  // process all calls noted by then, and call KeepOnly. It ends ranges that are older than the age, have not changed
   // since, and are in none of the listed ranges (ascending).
   void BeginAge() { ++age_; }
   void KeepOnly(const std::vector<native::Mapping>& mapped, uint64_t now_ns);
@@ -53,25 +54,25 @@ class MappingTable {
     uintptr_t end;
     uint64_t sample;
     native::MappingType sort;
-    uint64_t age = 0;  // in which it was added
+    uint64_t age = 0;  // age in which it was added
   };
   using Layer = std::map<uintptr_t, Piece>;  // by begin; without overlaps
   struct Detached {
     uintptr_t begin = 0, end = 0;
-    Layer reserved, touched;  // their former positions
+    Layer reserved, touched;  // former positions of the pieces
   };
   struct Owner {
     uint64_t left = 0, changed_ns = 0;
   };
 
-  // Splits a piece that begins before.
+  // Splits a piece that begins before `at`.
   static Layer::iterator Divide(Layer* layer, uintptr_t at);
   static Layer TakeOut(Layer* layer, uintptr_t begin, uintptr_t end);
   void Cut(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t now_ns);
   void Lose(const Layer& pieces, uint64_t now_ns);
   void CutOld(Layer* layer, uintptr_t begin, uintptr_t end, uint64_t now_ns);
   void Put(Layer* layer, uintptr_t begin, const Piece& piece);
-  // Existing pieces stay.
+  // Fills only the gaps between existing pieces.
   uint64_t Fill(uint64_t sample, uintptr_t begin, uintptr_t end);
   bool IsReserved(uintptr_t begin, uintptr_t end) const;
   New Touch(uint64_t sample, const native::Mapping& mapping, uint64_t now_ns);

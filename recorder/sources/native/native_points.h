@@ -1,5 +1,5 @@
-// Sample points of native memory on their way from the allocating thread to the drain, which resolves names, and the
-// stacks that they have.
+// Sample points of native memory, with stacks, which the allocating thread passes to the drain. The drain resolves
+// names.
 //
 // Context:  alloc, inside malloc's and mmap's families, on any thread in any state: no heap, no JNI, no safepoint.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace heaprec::sources {
 
-// A thread builds one on its stack and writes it to a lane.
+// Built by a thread on its stack, and written to a lane.
 struct NativePoint : format::NativePointRecord {
   static constexpr size_t kMaxNative = 48, kMaxJava = 96;
 
@@ -31,15 +31,15 @@ struct NativePoint : format::NativePointRecord {
   std::array<format::RingFrame, kMaxJava> java;
 };
 
-// The Java frames of the calling thread, in any state of it.
+// Reads the Java frames of the calling thread, in any state of the thread.
 class JavaFrames {
  public:
   virtual ~JavaFrames() = default;
-  // Innermost first; as many as fit.
+  // Stores the frames, innermost first, up to the maximum.
   virtual void Take(NativePoint* point) = 0;
 };
 
-// Only its pages with rules are resident. Throws std::bad_alloc.
+// Only pages with rules are resident. Throws std::bad_alloc.
 inline auto NewCfiCache() {
   auto* const cache = static_cast<native::CfiCache*>(MapSparse(sizeof(native::CfiCache)));
   if (cache == nullptr) throw std::bad_alloc();
@@ -47,8 +47,8 @@ inline auto NewCfiCache() {
   return std::unique_ptr<native::CfiCache, void (*)(native::CfiCache*)>(cache, unmap);
 }
 
-// They can be read in a native method, whether its native code requests memory or the JVM does so for it
-// (Unsafe.allocateMemory). Elsewhere there are none.
+// Works in a native method, if its native code allocates or the JVM does so for it (Unsafe.allocateMemory). Elsewhere
+// there are no Java frames.
 class WalkedJavaFrames final : public JavaFrames {
  public:
   // All arguments must outlive it. `writer` describes the frames.

@@ -28,7 +28,7 @@ void NativeSampleWriter::NewEpoch() {
 }
 
 void NativeSampleWriter::WriteWindow(const PublishedWindow& window) {
-  // Without it the window's samples still carry their weights.
+  // If it is lost, the window's samples still have their weights.
   (void)buffer::CommitRecord(ring_, kLane, RecordType::kWindow, RecordOf(window));
 }
 
@@ -137,8 +137,8 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
   sample.kind = static_cast<uint16_t>(as.kind);
   sample.tracking_index = point.tracking_index;
   CopyFixed(record, sample);
-  // Before it can be seen, and what becomes of the point before the point: a kill in between leaves none that is
-  // counted and has no lifecycle event, for who reads the ring makes a sample of it.
+  // Counts before the sample is visible, and counts the outcome before the point itself. If the process is killed in
+  // between, each counted point has an outcome, because a reader of the ring makes a sample of the rest.
   shared_counters.Committed();
   shared_counters.Point();
   lease.Commit();
@@ -150,7 +150,7 @@ void NativeSampleWriter::WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t
   if (!deaths_.empty() || !MarkDead(death)) deaths_.push_back(death);
 }
 
-// In their order: a mapping shrinks, and then is gone.
+// Keeps their order: a mapping shrinks before it ends.
 void NativeSampleWriter::WriteRest() {
   const auto rest = std::ranges::find_if_not(deaths_, [this](const Death& death) { return MarkDead(death); });
   deaths_.erase(deaths_.begin(), rest);

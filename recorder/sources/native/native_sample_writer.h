@@ -1,9 +1,9 @@
-// Turns points of native memory into samples in a lane, after the names of libraries, functions and threads.
+// Converts points of native memory into samples in a lane, preceded by the names of libraries, functions and threads.
 //
 // Context:  drain (it allocates).
 // Threads:  one.
-// Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized). If there is no room for
-//           the death of a block, it is kept for the next call.
+// Failure:  counted in the shared counters (LossReason::kLanesBusy, kRingFull, kOversized). If there is no space for
+//           the death of a block, the next call writes it.
 // Format:   docs/format/recording.md#native-frames
 #pragma once
 
@@ -29,26 +29,26 @@ class NativeSampleWriter {
   // Counts the point that a thread has written to a lane.
   void Write(const format::NativePointRecord& record, std::span<const uint64_t> pcs,
              std::span<const format::RingFrame> java);
-  // Writes a sample of another stream. Counts the point in `shared_counters`, and the loss if it returns false: there
-  // was no room.
+  // Writes a sample of another stream. Counts the point in `shared_counters`, and the loss if it returns false because
+  // there was no space.
   struct As {
     format::Kind kind;
     std::string_view class_name;
   };
   bool Write(const NativePoint& point, const As& as, buffer::SharedCounters& shared_counters);
   void WriteWindow(const PublishedWindow& window);
-  // `left`: its remaining bytes.
+  // `left`: remaining bytes.
   void WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left = 0);
-  // Writes deaths for which there was no room before.
+  // Writes deaths for which there was no space before.
   void WriteRest();
 
   void RefreshLibraries() {
     symbols_.Refresh();
     if (ring_.modules() != nullptr) symbols_.PublishTo(ring_.modules());
   }
-  // Definitions emitted before this call are written again on their next use (a new chunk begins).
+  // Definitions emitted before this call are written again on their next use, because a new chunk begins.
   void NewEpoch();
-  // Samples need not bring the stack's definition any more, until the next epoch.
+  // Samples need not include the stack's definition until the next epoch.
   void MarkStackEmitted(const format::StackKey& key) { stacks_.insert(key.low); }
 
  private:
@@ -67,8 +67,8 @@ class NativeSampleWriter {
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
   native::Symbolizer symbols_;
-  std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that the chunk has
-  std::vector<Death> deaths_;                                          // without room so far
+  std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that are defined in the chunk
+  std::vector<Death> deaths_;                                          // not written yet for lack of space
 };
 
 }  // namespace heaprec::sources

@@ -22,16 +22,16 @@ namespace {
 using buffer::CopyFixed;
 using buffer::LaneLease;
 
-// No thread allocates as much; as a double it is exact.
+// More than a thread can allocate, and exact as a double.
 constexpr double kFarAway = 0x1p62;
 
-// A thread is inside for microseconds, or until it is scheduled again.
+// A thread is inside for microseconds, unless it is descheduled.
 constexpr int kMaxPauses = 50;
 constexpr timespec kPause{0, 1'000'000};
 
 std::atomic<bool> is_patching{false};
 
-// No thread waits for this one: it may wait for a library's constructors, and one of those may end the process.
+// No thread waits for this one: it may wait for a library's constructors, and a constructor may end the process.
 void PatchInBackground() {
   if (is_patching.exchange(true)) return;
   const auto patch = [](void*) {
@@ -59,7 +59,7 @@ NativeSource::NativeSource(WindowPublisher& windows, buffer::SharedCounters& sha
       rules_(NewCfiCache()) {}
 
 void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& allocation) {
-  // Before the block changes any counter: docs/sampler.md#windows.
+  // Read before the block changes any counter: docs/sampler.md#windows.
   const throttle::ActiveWindow now = windows_.Read();
   const uint64_t bytes = clock->bytes.load(std::memory_order_relaxed);
   Begin(clock, allocation.size, now);
@@ -71,7 +71,7 @@ void NativeSource::OnDue(native::ThreadClock* clock, const native::Allocation& a
   shared_counters_.Thinned();
 }
 
-// If the thread is new, or new in this recording, this block is the first that counts.
+// Called for a thread that is new, or new in this recording: this block is the first that counts.
 void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::ActiveWindow now) {
   const bool is_known = clock->recording.load(std::memory_order_relaxed) == recording_;
   if (is_known && clock->points.started()) return;
@@ -82,7 +82,7 @@ void NativeSource::Begin(native::ThreadClock* clock, uint64_t size, throttle::Ac
   if (is_known) return;
   clock->bytes_before.store(before, std::memory_order_relaxed);
   clock->calls_before.store(clock->calls.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  // Release: a thread that sees this sees those (pairs with the acquire in ThreadClocks::TotalOf).
+  // Release: a thread that sees this sees the counts (pairs with the acquire in ThreadClocks::TotalOf).
   clock->recording.store(recording_, std::memory_order_release);
 }
 
@@ -92,7 +92,7 @@ void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocati
   point.monotonic_ns = MonotonicNs();
   const auto window = windows_.OnPoint(
       {.weight = decision.weight_bytes, .effective = decision.effective_bytes, .count = 1}, point.monotonic_ns);
-  // Without it the window's samples still carry their weights.
+  // If it is lost, the window's samples still have their weights.
   if (window) (void)buffer::CommitRecord(ring_, clock.index, format::RecordType::kWindow, RecordOf(*window));
   point.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   point.size = allocation.size;
@@ -106,7 +106,7 @@ void NativeSource::Keep(const native::ThreadClock& clock, const native::Allocati
   Commit(allocation.block, clock.index, &point);
 }
 
-// Once the point is in a lane, the drain counts it: so after a kill no point is counted without being there.
+// Once the point is in a lane, the drain counts it. So after a kill no point is counted without being in the lane.
 void NativeSource::Commit(const void* block, uint32_t lane, NativePoint* point) {
   const auto pcs = std::as_bytes(std::span(point->native).first(point->native_frames));
   const auto java = std::as_bytes(std::span(point->java).first(point->java_frames));
@@ -144,7 +144,7 @@ NativeStream::NativeStream(buffer::Ring& ring, const Config& config, std::unique
     mappings_.emplace(ring, config.start_ns, config.maps_per_second, writer_, java_.get());
 }
 
-// Collections have no part in when a block is freed.
+// Freeing a block does not depend on collections.
 void NativeStream::Connect(writer::DrainCallbacks* callbacks) {
   callbacks->on_native_point = [this](const auto& record, auto pcs, auto java) { writer_.Write(record, pcs, java); };
   const auto never = [](auto...) -> uint64_t { return 0; };
@@ -157,7 +157,7 @@ void NativeStream::Connect(writer::DrainCallbacks* callbacks) {
 }
 
 Status NativeStream::Activate() {
-  (void)native::TakeLibraryChanges();  // discards those from before this recording
+  (void)native::TakeLibraryChanges();  // discards changes from before this recording
   writer_.RefreshLibraries();
   is_active_ = true;
   hooks_->Activate(&source_, mappings_ ? mappings_->mapper() : nullptr);
@@ -195,7 +195,7 @@ void NativeStream::TakeIn() {
 void NativeStream::Stop() {
   if (!is_active_) return;
   Refresh();
-  // Now: until their slots are restored, threads continue to count bytes that are not sampled.
+  // Read now: until the slots are restored, threads count further bytes that are not sampled.
   const native::ThreadClocks::Totals totals = native::ThreadClocks::TotalOf(recording_);
   is_active_ = false;
   hooks_.reset();

@@ -2,7 +2,7 @@
 // until it is freed. NativeSource is the hooks' side; NativeStream assembles it with windows, counters and hooks, and
 // with the stream of mappings, which uses the same hooks.
 //
-// A thread's byte clock is the same as for the heap, updated at each point: nothing is forced or missed.
+// Each thread has a byte clock as for the heap. It is updated at each point, so nothing is forced or missed.
 //
 // Units:    bytes.
 // Context:  OnDue: alloc, inside malloc's family, in any state of the thread. ForgetLibraries: drain. NativeStream: as
@@ -30,7 +30,7 @@ namespace heaprec::sources {
 
 class NativeSource final : public native::AllocationListener {
  public:
-  // All arguments must outlive the source. `recording`: its number in this process, from 1. `max_gap` as
+  // All arguments must outlive the source. `recording`: its number in this process, from 1. `max_gap`: as in
   // throttle::ByteClock::SetMaxGap. `java`: null if Java frames are not available.
   NativeSource(WindowPublisher& windows, buffer::SharedCounters& shared_counters, buffer::Ring& ring,
                uint32_t recording, uint64_t seed, double max_gap, JavaFrames* java);
@@ -59,16 +59,16 @@ class NativeSource final : public native::AllocationListener {
 
 class NativeStream final : public Part {
  public:
-  // Maximum blocks tracked at a time, at least half of them for longer than their interval.
+  // Maximum blocks tracked at a time; at least half of them have outlived their interval.
   static constexpr uint32_t kMaxTracked = 16384;
 
   struct Config {
     throttle::ControllerConfig throttle;
     uint64_t start_ns = 0;
-    uint32_t recording = 0;  // its number in this process
+    uint32_t recording = 0;  // number of the recording in this process
     uint64_t seed = 0;       // of the recording
     double max_gap = 0;
-    uint32_t maps_per_second = 0;  // mappings that are kept per second; 0: none are recorded
+    uint32_t maps_per_second = 0;  // mappings to keep per second; 0: none are recorded
   };
   // `ring` must outlive it. `java`: null if Java frames are not available. `hooks`: installed; Activate activates them.
   NativeStream(buffer::Ring& ring, const Config& config, std::unique_ptr<JavaFrames> java,
@@ -91,7 +91,7 @@ class NativeStream final : public Part {
   NativeSource source_;
   NativeSampleWriter writer_;
   std::optional<MappingStream> mappings_;
-  std::atomic<uint32_t>& unseen_allocators_;  // in the ring
+  std::atomic<uint32_t>& unseen_allocators_;  // inside the ring
   const uint32_t recording_;
   std::unique_ptr<native::MallocHooks> hooks_;
   bool is_active_ = false;

@@ -1,6 +1,6 @@
-// What a recording calls frames and stacks that were sampled before.
+// Caches the keys of frames and stacks that were sampled before.
 //
-// Direct-mapped, one seqlock per slot: bounded, never full; a miss only costs reading names or frames again.
+// Direct-mapped, one seqlock per slot: bounded and never full; after a miss, names or frames are read again.
 //
 // Context:  alloc. Readers and writers never wait: a slot being written counts as a miss.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace heaprec::sources {
 
-// A code key (MethodFrame::code_key): the key of a method whose definition a lane already has, and the line.
+// For a code key (MethodFrame::code_key): the line, and the key of a method whose definition is already in a lane.
 struct KnownFrame {
   uint64_t method = 0;
   int32_t line = -1;
@@ -23,11 +23,11 @@ struct KnownFrame {
 
 class FrameCache {
  public:
-  // nullopt if the frame's method has no definition committed in `epoch`.
+  // Returns nullopt if the frame's method has no definition committed in `epoch`.
   std::optional<KnownFrame> Find(uint64_t code_key, uint32_t epoch) const {
     const Slot& slot = slots_[SlotOf(code_key)];
     const uint32_t before = slot.version.load(std::memory_order_acquire);
-    // Acquire on each word (pairs with Store): who sees a word of a later writer also sees that the version has moved.
+    // Acquire on each word (pairs with Store): a thread that sees a word of a later writer also sees the new version.
     const bool same = (before & 1) == 0 && slot.code_key.load(std::memory_order_acquire) == code_key &&
                       slot.epoch.load(std::memory_order_acquire) == epoch;
     const KnownFrame known{slot.method.load(std::memory_order_acquire), slot.line.load(std::memory_order_acquire)};
@@ -59,7 +59,7 @@ class FrameCache {
   std::array<Slot, 1 << kSlotBits> slots_{};
 };
 
-// A stack's identity in this process, a 128-bit hash: the key of its definition, another one, and its call path.
+// For a stack's identity in this process, a 128-bit hash: the key of its definition, a second key, and its call path.
 struct KnownStack {
   format::StackKey key{};
   uint64_t call_path = 0;  // SampleRecord.call_path
@@ -72,7 +72,7 @@ class StackCache {
     const Slot& slot = slots_[raw.low % kSlots];
     const uint32_t before = slot.version.load(std::memory_order_acquire);
     if ((before & 1) != 0) return std::nullopt;
-    // Acquire on each word (pairs with Store): who sees a word of a later writer also sees that the version has moved.
+    // Acquire on each word (pairs with Store): a thread that sees a word of a later writer also sees the new version.
     const bool same = slot.raw_low.load(std::memory_order_acquire) == raw.low &&
                       slot.raw_high.load(std::memory_order_acquire) == raw.high;
     const KnownStack known{

@@ -30,10 +30,10 @@ uintptr_t AddressOf(Function* function) {
   return reinterpret_cast<uintptr_t>(function);
 }
 
-// To know whether a path is truncated takes one frame more.
+// One more frame, which shows whether the path is truncated.
 constexpr size_t kLeafSideRoom = format::kLongestPath + 1;
 
-// What one lease has to hold: a window that has begun, the definitions that are new, and the sample.
+// The space for one lease: the window, if it has just begun, new definitions, and the sample.
 uint32_t RoomFor(size_t class_bytes, size_t thread_bytes, size_t frames) {
   const size_t stack = frames == 0 ? 0 : sizeof(format::StackRecord) + frames * sizeof(format::RingFrame);
   return static_cast<uint32_t>(sizeof(format::WindowRecord) + sizeof(format::ClassRecord) + class_bytes +
@@ -48,7 +48,7 @@ std::byte* Append(std::byte* at, std::string_view text) {
 
 }  // namespace
 
-// Only its pages with rules are resident.
+// Only pages with rules are resident.
 NativeCallers::NativeCallers()
     : rules_(static_cast<native::CfiCache*>(MapSparse(sizeof(native::CfiCache))),
              [](native::CfiCache* rules) { UnmapSparse(rules, sizeof *rules); }) {}
@@ -66,7 +66,7 @@ std::span<format::RingFrame> NativeCallers::Take(const JNIEnv* jni, Room* room) 
     return [&module](uintptr_t address) { return address > module.begin && address <= module.end; };
   };
   const auto from = std::find_if_not(std::find_if(stack.begin(), stack.end(), is_in(jvm)), stack.end(), is_in(jvm));
-  // One of the JVM's own threads: nothing called it but what starts threads.
+  // One of the JVM's own threads: only thread-start functions have called it.
   if (from == stack.end() || is_in(threads)(*from)) return {};
   const auto to = std::transform(from, stack.end(), room->begin(), format::AddressFrame);
   return {room->begin(), to};
@@ -96,7 +96,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   if (point.is_light) return CommitLight(context, point);
   const auto window = windows_.OnPoint(point.tally, MonotonicNs());
   const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
-  // All that the JVM has to be asked for comes before the lease: its transitions may wait for a safepoint.
+  // All requests to the JVM come before the lease, because its transitions may wait for a safepoint.
   const StackBufferPool::Lease pooled(buffers_, context.lane_hint);
   auto* const memory =
       pooled.ok() ? pooled.memory() : static_cast<std::byte*>(alloca(StackBuffer::BytesFor(pooled.depth())));
@@ -112,7 +112,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   ClassName class_name;
   ReadClassName(context, &class_name);
   Frames frames;
-  std::optional<NativeCallers::Room> addresses;  // a kilobyte to clear: rarely needed
+  std::optional<NativeCallers::Room> addresses;  // a kilobyte to clear, and rarely needed
   if (!is_taken) {
     frames = callers_.Take(context.jni, &addresses.emplace());
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
@@ -141,7 +141,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   if (!known) shared_counters_.Note(LossReason::kNoStack);
 }
 
-// The clock is read once: it is a twentieth of what a point costs.
+// Reads the clock only once, because that is a twentieth of the cost of a point.
 void SampleWriter::CommitLight(const CallbackContext& context, const Point& point) {
   const auto lose = [&](LossReason loss) {
     (void)windows_.OnPoint(point.tally, MonotonicNs());
@@ -156,7 +156,7 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   ReadClassName(context, &class_name);
   const bool is_truncated = std::exchange(stack.is_cut, false);
   Frames frames = stack.buffer.described.first(stack.frames.size());
-  std::optional<NativeCallers::Room> addresses;  // a kilobyte to clear: rarely needed
+  std::optional<NativeCallers::Room> addresses;  // a kilobyte to clear, and rarely needed
   if (!known && frames.empty()) {
     frames = callers_.Take(context.jni, &addresses.emplace());
     stack.identity = format::KeyOfStack(frames, /*truncated=*/false);
@@ -167,7 +167,7 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   const uint32_t room = RoomFor(class_name.text.size(), 0, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return lose(WhyNoLease(lease, room));
-  const uint64_t now_ns = MonotonicNs();  // under the lease: a lane is in order of time
+  const uint64_t now_ns = MonotonicNs();  // read under the lease, so that a lane is in order of time
   if (const auto window = windows_.OnPoint(point.tally, now_ns)) WriteWindow(lease, *window);
   uint64_t class_key = 0;
   if ((!frames.empty() && !DefineStack(lease, stack, frames, is_truncated, &known)) ||
@@ -177,7 +177,7 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   }
 }
 
-// Most sites are in the first physical frame, so what is above it neither costs a walk nor makes the identity new.
+// Most sites are in the first physical frame, so frames above it cause neither a walk nor a new identity.
 std::optional<KnownStack> SampleWriter::TakePath(const CallbackContext& context, uint32_t epoch, CapturedStack* stack) {
   constexpr KnownStack kFartherAway{};
   for (const size_t physical : {size_t{1}, kLeafSideRoom}) {
@@ -207,7 +207,7 @@ std::optional<KnownStack> SampleWriter::TakePath(const CallbackContext& context,
 
 void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
   LaneLease lease(ring_, lane_hint, sizeof(format::WindowRecord));
-  if (lease.ok()) WriteWindow(lease, window);  // without it the window's samples still carry their weights
+  if (lease.ok()) WriteWindow(lease, window);  // if it fails, the window's samples still have their weights
 }
 
 bool SampleWriter::CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint) {
@@ -234,7 +234,7 @@ bool SampleWriter::DescribeFrames(const CapturedStack& stack, uint32_t lane_hint
     if (!DescribeFrame(from, lane_hint, epoch, &into[at])) return false;
     ++at;
   }
-  if (at < into.size()) into[at] = format::kGapFrame;  // there is no root's side
+  if (at < into.size()) into[at] = format::kGapFrame;  // there is no part near the root
   return true;
 }
 
@@ -247,7 +247,7 @@ size_t SampleWriter::Describe(std::span<const hotspot::MethodFrame> frames, uint
   return count;
 }
 
-// Stacks have most of their frames in common.
+// Most stacks share most of their frames.
 bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
                                  format::RingFrame* into) {
   into->bci = static_cast<int32_t>(from.bci);
@@ -265,7 +265,7 @@ bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane
   return true;
 }
 
-// Each method has a lease of its own: a deep stack of new methods would else need more room at once than a lane has.
+// Each method gets its own lease: a deep stack of new methods could need more space at once than a lane has.
 bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
   hotspot::Names::MethodView view;
   *key = 0;
@@ -293,7 +293,7 @@ bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_h
 bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Frames frames, bool truncated,
                                std::optional<KnownStack>* known) {
   const KnownStack defined{format::KeyOfStack(frames, truncated), format::CallPathKey(frames)};
-  // Another stack had this identity.
+  // Another stack has the same identity.
   if (stack.is_walked && *known && !(**known == defined)) stack_capture_.DistrustWalker();
   *known = defined;
   std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
@@ -311,7 +311,7 @@ void SampleWriter::ReadClassName(const CallbackContext& context, ClassName* into
     into->text = names_.KlassName(klass);
     return;
   }
-  // Under -Xcheck:jni the short way is barred. The JVM allocates the signature; we only copy it.
+  // Under -Xcheck:jni the direct way is not available. The JVM allocates the signature; this only copies it.
   char* signature = nullptr;
   if (context.jvmti->GetClassSignature(context.object_class, &signature, nullptr) != JVMTI_ERROR_NONE) return;
   std::string_view name(signature);
@@ -365,7 +365,7 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   std::byte* record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
   if (record == nullptr) return false;
   format::SampleRecord sample{};
-  sample.monotonic_ns = MonotonicNs();  // under the lease: a lane is in order of time
+  sample.monotonic_ns = MonotonicNs();  // read under the lease, so that a lane is in order of time
   sample.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   sample.thread_key = thread_key;
   sample.class_key = class_key;
@@ -377,11 +377,11 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   sample.point_weight = point.tally.weight;
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(point.kind);
-  // Before the sample is visible, so that a thread that drops it finds it in its entry.
+  // Done before the sample is visible, so that a thread that drops it finds it in its entry.
   sample.tracking_index = hold->Track(sample.id);
   CopyFixed(record, sample);
   shared_counters_
-      .Committed();  // before it can be seen: a block never holds more samples than its counters have committed
+      .Committed();  // counted before it is visible: a block never has more samples than its counters have committed
   lease.Commit();
   return true;
 }
@@ -391,7 +391,7 @@ bool SampleWriter::WritePoint(LaneLease& lease, const Point& point, uint64_t now
   std::byte* record = lease.Reserve(RecordType::kPoint, sizeof(format::PointRecord));
   if (record == nullptr) return false;
   CopyFixed(record, format::PointRecord{{}, now_ns, class_key, stack, point.size, point.tally.weight});
-  shared_counters_.Committed();  // as for a sample
+  shared_counters_.Committed();  // counted first, as for a sample
   lease.Commit();
   return true;
 }

@@ -30,21 +30,21 @@
 
 namespace heaprec::sources {
 
-// The native code that allocates through JNI on a thread without Java frames. Its addresses are read where it
-// allocates, and named by the drain.
+// Finds the native code that allocates through JNI on a thread without Java frames. The allocating thread reads its
+// addresses; the drain names them.
 //
 // Context:  Take: alloc: no heap, no lock. NameOf: drain: it allocates and reads files.
 // Threads:  Take: any number. NameOf: one.
-// Failure:  Take returns nothing if the JVM allocates for itself, or there was no memory. A location without a module:
-//           in no library.
+// Failure:  Take returns nothing if the JVM allocates for itself, or there was no memory. A location without a module
+//           is in no library.
 class NativeCallers {
  public:
-  static constexpr size_t kMost = 64;  // with the frames of the agent and of the JVM, which are left out
+  static constexpr size_t kMost = 64;  // includes the frames of the agent and of the JVM, which are not recorded
   using Room = std::array<format::RingFrame, kMost>;
 
   NativeCallers();
 
-  // Innermost first.
+  // Returns the addresses, innermost first.
   std::span<format::RingFrame> Take(const JNIEnv* jni, Room* room) const;
   const format::CodeLocation& NameOf(uint64_t return_address);
 
@@ -53,13 +53,14 @@ class NativeCallers {
   native::Symbolizer symbols_;
 };
 
-// A sample point that is kept or counted, before it has a stack.
+// A sample point that will be recorded or counted, before its stack is captured.
 struct Point {
   format::Kind kind = format::Kind::kTlab;
   bool is_light = false;  // only counted
   uint64_t size = 0, tlab_size = 0;
-  double weight = 0;            // after stage 1, in the unit of the stream; of a light point 0
-  throttle::PointSums tally{};  // for the controller; its weight is the point's among all, whole or light
+  double weight = 0;  // after stage 1, in the unit of the stream; 0 for a light point
+  // for the controller; `weight` is the point's weight among all points, including light ones
+  throttle::PointSums tally{};
   uint32_t window = 0;
 };
 
@@ -70,12 +71,12 @@ struct CallbackContext {
   const void* java_thread;
   jthread thread;
   jclass object_class;
-  jobject object;  // to be tracked; null: none
+  jobject object;  // object to track; null: none
   uint32_t os_tid;
   uint32_t lane_hint;
 };
 
-// One for each stream of the recording.
+// One per stream of the recording.
 class SampleWriter {
  public:
   // All arguments must outlive the SampleWriter. `names` reads methods and classes from the JVM's memory; walker: null
@@ -84,8 +85,8 @@ class SampleWriter {
                const hotspot::Names& names, const hotspot::StackWalker* walker, const ThreadFields& fields,
                int stack_depth, uint64_t first_id = 1);
 
-  // Loads what every Commit needs, while the caller decides on the point. Between two points a thread allocates, and
-  // what it allocates fills the caches: without this a point waits for each line in turn.
+  // Prefetches what every Commit needs, while the caller decides on the point. Otherwise a point waits for each cache
+  // line in turn, because the thread's allocations fill the caches between points.
   void Prefetch(uint32_t lane_hint) const {
     windows_.Prefetch();
     shared_counters_.Prefetch();
@@ -93,7 +94,7 @@ class SampleWriter {
   }
 
   // Counts the outcome (committed or lost) in the shared counters; the caller counts the point itself. A light point
-  // gets a class and a path only.
+  // gets only a class and a path.
   void Commit(const CallbackContext& context, const Point& point);
 
   // Tracks sampled objects in this table from now on. Setup; the arguments must outlive the SampleWriter.
@@ -105,24 +106,24 @@ class SampleWriter {
   // Publishes a window that has begun, so that a salvager finds its parameters.
   void CommitWindow(const PublishedWindow& window, uint32_t lane_hint);
 
-  // Commits what was counted of a class outside of TLABs. False: there was no room.
+  // Commits the counts of a class outside of TLABs. Returns false without space.
   bool CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint);
 
-  // Definitions emitted before this call are written again on their next use (a new chunk begins).
+  // Definitions emitted before this call are written again on their next use, because a new chunk begins.
   void NewEpoch() { epoch_.fetch_add(1, std::memory_order_relaxed); }
-  // From now on, until the next epoch, samples need not bring this stack's definition. Before, each sample brings it,
-  // because most stacks belong to no sample that the second stage keeps. Drain.
+  // From now on, until the next epoch, samples need not include this stack's definition. Before, each sample includes
+  // it, because most stacks belong to no sample that the second stage keeps. Context: drain.
   void MarkStackEmitted(const format::StackKey& key) {
     emitted_stacks_.Mark(key.low, epoch_.load(std::memory_order_relaxed));
   }
 
   // Converts Java frames for a stack that another component writes, and emits their methods. Returns how many frames,
-  // from the innermost on, were converted: all, unless there was no room for a name. The methods must be on the stack
+  // from the innermost on, were converted: all, unless there was no space for a name. The methods must be on the stack
   // of the calling thread.
   size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
 
   const StackCapture& stacks() const { return stack_capture_; }
-  // Names an address in the stack of a sample. Drain.
+  // Names an address in the stack of a sample. Context: drain.
   const format::CodeLocation& NameOf(uint64_t return_address) { return callers_.NameOf(return_address); }
 
  private:
@@ -132,12 +133,12 @@ class SampleWriter {
     char copy[512];
   };
   void CommitLight(const CallbackContext& context, const Point& point);
-  // The path of a light point, if there is one and it is known. If the lanes do not have it, the stack gets its frames,
-  // and is cut if the path is truncated.
+  // Returns the path of a light point, if it has one that is known. If the lanes do not contain it, also sets the
+  // frames of the stack, and is_cut if the path is truncated.
   std::optional<KnownStack> TakePath(const CallbackContext& context, uint32_t epoch, CapturedStack* stack);
   void ReadClassName(const CallbackContext& context, ClassName* into) const;
   format::LossReason WhyNoLease(const buffer::LaneLease& lease, uint32_t room) const;
-  // Each writes the definitions that the lanes do not have; false: no room.
+  // Each writes the definitions that the lanes do not contain. Returns false without space.
   bool DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
   bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
   bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);

@@ -13,8 +13,8 @@ using hotspot::WalkResult;
 
 namespace {
 
-// The first walks are all compared, then some for ever. So are those after the walker was found to be wrong and has
-// rested for some stacks, then for twice as many.
+// Compares all of the first walks, and a fraction of the later ones. If the walker was found to be wrong, it is
+// disabled for some stacks, then for twice as many, and its first walks afterwards are all compared.
 constexpr uint64_t kFirstChecks = 100;
 constexpr uint64_t kCheckEvery = 1024;
 constexpr uint64_t kFirstRest = 1024, kMostRests = 10;
@@ -42,7 +42,7 @@ bool StackCapture::Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack*
   if (MayWalk()) {
     const WalkResult walked = walker_->Identify(java_thread, &stack->identity);
     if (walked == WalkResult::kNone) return false;
-    stack->identity.low ^= stack->room.size();  // cut at another depth it is another stack
+    stack->identity.low ^= stack->room.size();  // truncated at another depth, it is another stack
     stack->is_walked = walked != WalkResult::kUnknown;
     stack->is_deep = walked == WalkResult::kDeep;
   }
@@ -81,11 +81,12 @@ bool StackCapture::ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, siz
   return true;
 }
 
-// JVMTI is asked for one frame more than the room has.
+// Requests one frame more than there is space for.
 bool StackCapture::AskLeafSide(jvmtiEnv* jvmti, CapturedStack* stack) const {
   stack->room = stack->room.first(stack->room.size() - 1);
   if (!Ask(jvmti, RootSide::kLeave, stack)) return false;
-  stack->identity.high = ~stack->identity.high;  // as walked: a path is no whole stack, even of the same frames
+  // as for a walk: a path differs from a whole stack, even with the same frames
+  stack->identity.high = ~stack->identity.high;
   return true;
 }
 
@@ -108,8 +109,8 @@ bool StackCapture::CaptureByJvmti(jvmtiEnv* jvmti, CapturedStack* stack) {
   return true;
 }
 
-// By JVMTI, with the same frames left out as by FrameSelection, or by a walk that gave up. A root that is far is not
-// asked for: the JVM would walk all frames, twice.
+// Uses JVMTI, and omits the same frames as FrameSelection, or as a walk that gave up. Does not request a distant root:
+// the JVM would walk all frames, twice.
 bool StackCapture::Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const {
   const size_t most = stack->room.size();
   jvmtiFrameInfo* const frames = stack->buffer.asked.data();
@@ -127,7 +128,7 @@ bool StackCapture::Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack
     const auto root = static_cast<jint>(most - leaf);
     count = leaf + static_cast<size_t>(root > 0 ? FramesOf(jvmti, -root, root, frames + leaf) : 0);
   }
-  // A jmethodID is never given again, but means a method's newest version: the line says which one that was.
+  // A jmethodID is never reused, but refers to the method's newest version: the line shows which version it was.
   std::transform(frames, frames + count, stack->room.begin(), [this](jvmtiFrameInfo& frame) {
     MethodFrame read{names_.MethodOf(frame.method), 0, static_cast<int32_t>(frame.location)};
     read.line = names_.Line(read.method, read.bci);
@@ -145,7 +146,7 @@ void StackCapture::Compare(jvmtiEnv* jvmti, CapturedStack* walked) {
   CapturedStack asked(walked->buffer);
   asked.room = walked->buffer.compared;
   if (!Ask(jvmti, walked->is_deep ? RootSide::kLeave : RootSide::kGive, &asked)) return;
-  // The stubs between the frames of a deep stack count too: the walk may have ended before the room did.
+  // Stubs between the frames of a deep stack also count: the walk may have ended before the buffer was full.
   if (walked->is_deep) asked.frames = asked.frames.first(std::min(asked.frames.size(), walked->frames.size()));
   if (walked->is_cut == asked.is_cut && walked->is_deep == asked.is_deep &&
       std::equal(walked->frames.begin(), walked->frames.end(), asked.frames.begin(), asked.frames.end(),
@@ -160,7 +161,7 @@ void StackCapture::Compare(jvmtiEnv* jvmti, CapturedStack* walked) {
   walked->is_walked = false;
 }
 
-// After a redefinition JVMTI may name the newer of two versions with the same bytecodes.
+// After a redefinition JVMTI may return the newer of two versions with the same bytecodes.
 bool StackCapture::Same(const MethodFrame& walked, const MethodFrame& asked) const {
   if (walked == asked) return true;
   Names::MethodView one;

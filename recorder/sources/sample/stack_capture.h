@@ -1,9 +1,9 @@
 // Captures the stack of the calling thread: walks it while the walker is reliable, otherwise calls GetStackTrace.
 //
-// Context:  alloc, inside a JVMTI callback. No heap, lock or I/O of heaprec's.
+// Context:  alloc, inside a JVMTI callback. heaprec itself uses no heap, lock or I/O.
 // Threads:  any number.
 // Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from
-//           JVMTI's no stack is walked for a while, which is longer each time.
+//           JVMTI's, no stack is walked for some time, which increases with each difference.
 // Maths:    docs/decisions/0007: when walks are compared with JVMTI
 #pragma once
 
@@ -23,9 +23,9 @@
 
 namespace heaprec::sources {
 
-// Memory for the frames of one stack on its way into a recording.
+// Memory for the frames of one stack while it is being recorded.
 //
-// A native method may count on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64), and the frames of
+// A native method may rely on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64), and the frames of
 // a deep stack would use as much. Up to kMaxOnStack frames are on the allocating thread's own stack, more in a buffer
 // of a pool. If all buffers are in use, only the frames that fit on the stack are recorded.
 //
@@ -47,10 +47,10 @@ struct StackBuffer {
         asked(reinterpret_cast<jvmtiFrameInfo*>(compared.data() + depth), depth + 1),
         described(reinterpret_cast<format::RingFrame*>(asked.data() + depth + 1), depth + 1) {}
 
-  std::span<hotspot::MethodFrame> frames;    // of the stack
-  std::span<hotspot::MethodFrame> compared;  // of the same, as JVMTI has it
-  std::span<jvmtiFrameInfo> asked;           // what JVMTI gives
-  std::span<format::RingFrame> described;    // as the ring has it, with a gap
+  std::span<hotspot::MethodFrame> frames;    // the frames of the stack
+  std::span<hotspot::MethodFrame> compared;  // the same frames from JVMTI
+  std::span<jvmtiFrameInfo> asked;           // JVMTI's result
+  std::span<format::RingFrame> described;    // in the format of the ring, with a gap
 };
 static_assert(alignof(hotspot::MethodFrame) == 8 && alignof(jvmtiFrameInfo) == 8 && alignof(format::RingFrame) <= 8);
 
@@ -62,7 +62,7 @@ class StackBufferPool {
   // Makes buffers for stacks of `depth` frames; none if these fit on threads' stacks.
   explicit StackBufferPool(size_t depth) : depth_(depth) {
     if (depth <= kMaxOnStack) return;
-    memory_.reset(new std::byte[kBuffers * StackBuffer::BytesFor(depth)]);  // pages are touched as they are used
+    memory_.reset(new std::byte[kBuffers * StackBuffer::BytesFor(depth)]);  // pages are touched on first use
     in_use_ = std::vector<std::atomic<bool>>(kBuffers);
   }
 
@@ -122,17 +122,17 @@ class StackCapture {
   // walker: null for none. Both must outlive this object.
   StackCapture(const hotspot::StackWalker* walker, const hotspot::Names& names) : walker_(walker), names_(names) {}
 
-  // Sets at least the identity.
+  // Sets the identity, and the frames if they are already known.
   bool Take(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
   // Sets the frames of a captured stack. May change its identity, if the walker is found to be wrong.
   bool ResolveFrames(jvmtiEnv* jvmti, const void* java_thread, CapturedStack* stack);
 
-  // The same for the `physical` frames nearest to the allocation, if it walks. At most one frame less than the room has
-  // is kept; is_cut if there may be more. These walks are neither counted nor compared.
+  // The same for the `physical` frames nearest to the allocation, if it walks. Stores at most one frame fewer than
+  // there is space for; is_cut if there may be more. These walks are neither counted nor compared.
   bool TakeLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const;
   bool ResolveLeafSide(jvmtiEnv* jvmti, const void* java_thread, size_t physical, CapturedStack* stack) const;
 
-  // The walker is wrong, or two stacks had one identity.
+  // Call if the walker is wrong, or two stacks had the same identity.
   void DistrustWalker();
 
   // Stacks so far: walked; taken from JVMTI; walked, but different from JVMTI's.
@@ -143,7 +143,7 @@ class StackCapture {
  private:
   bool MayWalk() const { return walker_ != nullptr && asked() >= walk_from_.load(std::memory_order_relaxed); }
   bool IsCheckDue();
-  // Whether to include the frames nearest to the root of a stack that is cut.
+  // Whether to include the frames nearest to the root of a truncated stack.
   enum class RootSide : uint8_t { kGive, kLeave, kIfNear };
   bool Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const;
   // Captures the stack for the recording with GetStackTrace.
@@ -156,8 +156,8 @@ class StackCapture {
   const hotspot::StackWalker* const walker_;
   const hotspot::Names& names_;
   std::atomic<uint64_t> walks_{0}, asked_{0}, differed_{0};
-  std::atomic<uint64_t> walk_from_{0};   // once so many stacks have come from JVMTI
-  std::atomic<uint64_t> check_from_{0};  // the walk from which on the first ones are compared
+  std::atomic<uint64_t> walk_from_{0};   // the walker is disabled until this number of stacks have come from JVMTI
+  std::atomic<uint64_t> check_from_{0};  // number of the walk from which on the first ones are compared
 };
 
 }  // namespace heaprec::sources

@@ -16,10 +16,10 @@ struct Labels {
   std::string_view View() const { return {text, size}; }
 };
 
-// Initial-exec: the first touch may be inside an allocation, and must not be one.
+// Initial-exec: the first access may be inside an allocation, and must not allocate.
 __attribute__((tls_model("initial-exec"))) thread_local Labels* own = nullptr;
 
-// The label of this key, its zero byte included; empty, at the end, if there is none.
+// Returns the label with this key, including its zero byte; empty, at the end, if there is none.
 std::string_view Find(std::string_view labels, std::string_view key) {
   for (size_t at = 0; at < labels.size();) {
     const size_t end = std::min(labels.find('\0', at + 1), labels.size());
@@ -42,7 +42,7 @@ void Append(std::string_view text) {
   own->size += text.size();
 }
 
-// Frees the labels of a thread that ends. Before the first recording the JVM does not report the end of threads.
+// Frees the labels of a thread that ends. Before the first recording the JVM does not report ThreadEnd.
 const pthread_key_t* Key() {
   static pthread_key_t key;
   static const bool is_made = pthread_key_create(&key, [](void* labels) {
@@ -135,7 +135,7 @@ void ThreadFields::Read(JNIEnv* jni, jobject thread, ThreadIdentity* into) const
   jni->GetStringUTFRegion(name, 0, chars, into->name);
   into->name_bytes = std::char_traits<char>::length(into->name);
   jni->DeleteLocalRef(name);
-  if (into->is_virtual) return;  // the labels are the carrier's
+  if (into->is_virtual) return;  // the labels belong to the carrier
   const std::string_view labels = CurrentLabels();
   labels.copy(into->name + into->name_bytes, labels.size());
   into->name_bytes += labels.size();

@@ -21,7 +21,7 @@ namespace heaprec::sources {
 namespace {
 
 constexpr uint64_t kFirstPeriodNs = 1'000'000'000, kLongestPeriodNs = 64 * kFirstPeriodNs;
-constexpr int kMaxThreads = 4096;  // of those that are looked at
+constexpr int kMaxThreads = 4096;  // maximum number of threads to examine
 
 // Serial collects in the VM thread.
 constexpr std::array<std::string_view, 10> kCollectors{"GC Thread#",   "G1 ",      "ZDirector",    "ZDriver",
@@ -32,8 +32,8 @@ uint64_t Nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// The clock's number is formed as by the kernel (clock_getcpuclockid(3) does it for processes). The kernel checks that
-// the thread belongs to this process.
+// Computes the clock's number as the kernel does (clock_getcpuclockid(3) does this for processes). The kernel checks
+// that the thread belongs to this process.
 std::optional<uint64_t> CpuTimeOf(pid_t thread) {
   constexpr unsigned kPerThreadSchedulerClock = 6;
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
@@ -42,7 +42,7 @@ std::optional<uint64_t> CpuTimeOf(pid_t thread) {
   return Nanoseconds(time);
 }
 
-// What a short file of /proc contains, as much as fits; empty: it cannot be read.
+// Reads a short file of /proc, up to the size of the buffer. Returns an empty text if it cannot be read.
 std::string_view ReadProc(const char* path, std::span<char> room) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -60,12 +60,12 @@ bool HasCollectorName(const char* thread) {
 }
 
 constexpr uint64_t kPeriodNs = 1'000'000'000;
-// Ticks come every 20 to 100 ms: without this every period would be late by up to one.
+// Ticks come every 20 to 100 ms; without this tolerance every period could be late by one tick.
 constexpr uint64_t kEarlyNs = 50'000'000;
-// Where the JVM's own thread and the drain begin to search for a lane: away from where Java threads begin.
+// Lane hint for the JVM's own thread and the drain; differs from those of Java threads.
 constexpr uint32_t kLane = 0;
 
-// 0: not known. The second number of statm, in pages.
+// The second number of statm, in pages. Returns 0 if it is unknown.
 uint64_t ResidentBytes() {
   std::array<char, 128> room;
   const std::string_view text = ReadProc("/proc/self/statm", room);
@@ -94,7 +94,7 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = Nanoseconds(process);
   for (Thread& thread : collectors_) {
     const auto now = thread.has_ended ? std::nullopt : CpuTimeOf(thread.id);
-    // Less than before: another thread has its number now.
+    // Less than before: the number now belongs to another thread.
     thread.has_ended |= !now || *now < thread.cpu_ns;
     if (!thread.has_ended) thread.cpu_ns = *now;
     times.collector_ns += thread.cpu_ns;
@@ -158,7 +158,7 @@ void HeapStateRecorder::OnGcBegin() {
 void HeapStateRecorder::OnGcEnd() {
   paused_in_.store(meter_.Collections(), std::memory_order_release);
   pauses_.fetch_add(1, std::memory_order_relaxed);
-  if (gc_begin_ns_ == 0) return;  // it began before the recording
+  if (gc_begin_ns_ == 0) return;  // the collection began before the recording
   const uint64_t now_ns = MonotonicNs();
   format::StateRecord record{};
   meter_.LastCause(record.cause, sizeof(record.cause));

@@ -1,9 +1,9 @@
 // Commits states of heap, collector and process: at the beginning and end of each collection, and about once a second.
 //
 // Units:    bytes, ns of CLOCK_MONOTONIC.
-// Context:  OnGcBegin, OnGcEnd: gc: the JVM's own thread, every Java thread stopped. Loads and a lane only.
-//           OnTick: drain.
-// Threads:  one at a time of each, CommitMemory any number.
+// Context:  OnGcBegin, OnGcEnd: gc: a thread of the JVM, while all Java threads are stopped. They only load words and
+//           write to a lane. OnTick: drain.
+// Threads:  each function: one at a time; CommitMemory: any number.
 // Failure:  a state without a free lane is lost, and leaves a gap in the ids.
 // Format:   docs/format/recording.md#states
 #pragma once
@@ -24,21 +24,21 @@ namespace heaprec::sources {
 
 struct CpuTimes {
   uint64_t process_ns = 0;    // since the start of the process
-  uint64_t collector_ns = 0;  // of its threads that collect; never falls
+  uint64_t collector_ns = 0;  // of the collector's threads; never decreases
 };
 
-// Reads the CPU time of this process, and of its threads that collect garbage. What the kernel does not report reads
-// as 0. A thread's last time still counts after it has ended.
+// Reads the CPU time of this process, and of its garbage-collecting threads. Times that the kernel does not report are
+// 0. After a thread has ended, its last time still counts.
 //
-// The JVM's names of its threads are known to the kernel. They are read rarely, because that reads a file for each
-// thread; the clocks of the collector's threads are read each time.
+// The JVM's names of its threads are known to the kernel. They are read rarely, because each needs a file; the clocks
+// of the collector's threads are read each time.
 //
 // Context:  drain.
 class CpuMeter {
  public:
   CpuTimes Read(uint64_t now_ns);
 
-  // Whether HotSpot gives this name, as the kernel has it (15 bytes), to a thread that collects.
+  // Whether HotSpot gives this name, in the kernel's form (15 bytes), to a garbage-collecting thread.
   static bool IsCollector(std::string_view thread_name);
 
  private:
@@ -60,19 +60,20 @@ class HeapStateRecorder {
 
   void OnGcBegin();
   void OnGcEnd();
-  // Returns the CPU time of the process if it was read now: once a second.
+  // Returns the CPU time of the process if it was read now, which happens once a second.
   std::optional<uint64_t> OnTick(uint64_t now_ns);
-  // Reads the CPU times a last time, so that they span the recording. Drain, after the last OnTick.
+  // Reads the CPU times for the last time, so that they cover the whole recording. Context: drain, after the last
+  // OnTick.
   void OnEnd(uint64_t now_ns) { (void)CommitCpu(now_ns); }
-  // A row of ProcessStateKind::kMemory. Any thread.
+  // A row of ProcessStateKind::kMemory. Threads: any.
   struct Memory {
-    std::string_view category;  // empty: of the process
+    std::string_view category;  // empty: the whole process
     uint64_t used, committed, rss;
   };
   void CommitMemory(uint64_t time_ns, const Memory& memory);
-  // Pauses that have ended so far. Any thread.
+  // Number of pauses that have ended. Threads: any.
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
-  // The JVM's count of collections when the last of these pauses ended. Any thread.
+  // The JVM's count of collections when the latest of these pauses ended. Threads: any.
   uint64_t paused_in() const { return paused_in_.load(std::memory_order_acquire); }
 
  private:
@@ -85,12 +86,12 @@ class HeapStateRecorder {
   std::atomic<uint64_t> next_id_{1};
   std::atomic<uint64_t> pauses_{0};
   std::atomic<uint64_t> paused_in_{0};  // the release pairs with the acquire in paused_in
-  uint64_t gc_begin_ns_ = 0;            // of the collection under way; 0: none
+  uint64_t gc_begin_ns_ = 0;            // of the current collection; 0: none
   uint64_t last_periodic_ns_ = 0;
   CpuMeter cpu_;
 };
 
-// Null: not recording. It is freed after a later safepoint, when the collecting thread has left it.
+// Null: not recording. Freed after a later safepoint, when the collecting thread has left it.
 extern std::atomic<HeapStateRecorder*> active_heap_states;
 
 }  // namespace heaprec::sources

@@ -13,7 +13,7 @@ namespace heaprec::sources {
 Status MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
   if (now_ns < next_ns_) return {};
   std::string why;
-  // All rows of a look have one time.
+  // All rows of a snapshot have the same time.
   if (summary_ && jni != nullptr) LookAtJvm(jni, now_ns, &why);
   const uint64_t asked_ns = MonotonicNs();
   if (asks_kernel_) LookAtProcess(now_ns);

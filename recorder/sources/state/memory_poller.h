@@ -1,11 +1,11 @@
-// Commits snapshots of the process's native memory: the JVM's NMT categories, and the kernel's numbers.
+// Commits snapshots of the process's native memory: the JVM's NMT categories, and the kernel's values.
 //
 // Each snapshot can delay other threads while it is taken: the JVM waits for this thread before a safepoint, and
 // threads that map memory wait for the kernel. So snapshots take at most 1/kMaxShare of the time, and a source that
 // took longer than kMaxNs is not used again.
 //
 // Units:    ns of CLOCK_MONOTONIC, bytes.
-// Context:  one thread of the agent; Tick with a JNIEnv: attached, in native state.
+// Context:  one thread of the agent; for Tick with a JNIEnv: attached, in native state.
 // Failure:  a row without a free lane is lost and leaves a gap in the ids. A source that fails is reported once.
 // Format:   docs/format/recording.md#states
 #pragma once
@@ -33,7 +33,8 @@ class MemoryPoller {
       : rows_(rows), summary_(summary), period_ns_(period_ns) {}
 
   bool asks_jvm() const { return summary_.has_value(); }
-  // Takes a snapshot if it is due. `jni`: may be null unless asks_jvm(). An Error: a source will not be used again.
+  // Takes a snapshot if it is due. `jni`: may be null unless asks_jvm(). Returns an Error if a source will not be used
+  // again.
   Status Tick(JNIEnv* jni, uint64_t now_ns);
 
  private:
@@ -47,11 +48,11 @@ class MemoryPoller {
   bool asks_kernel_ = true;
 };
 
-// Polls on a thread of its own, which is attached to the JVM, as a daemon, only if the JVM tracks its native memory.
-// After Stop the thread has left the JVM.
+// Polls on its own thread, which is attached to the JVM, as a daemon, only if the JVM tracks its native memory. After
+// Stop the thread is no longer attached.
 class MemorySnapshots final : public Part {
  public:
-  // `rows` must outlive it; the others as for MemoryPoller.
+  // `rows` must outlive this; other arguments as for MemoryPoller.
   MemorySnapshots(JavaVM* vm, HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
       : vm_(vm), poller_(rows, summary, period_ns), thread_("heaprec-memory", [this] { Poll(); }) {}
 

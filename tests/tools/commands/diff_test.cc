@@ -222,7 +222,8 @@ TEST_CASE_METHOD(Scratch, "The first line is the answer, and times that look rev
       outcome.out.find("\nruns:      of three runs of each side (heaprec bench) a site with 5 % of the bytes must ") !=
       std::string::npos);
   CHECK(outcome.out.find("total:     +21.9 %") == 0);
-  CHECK(outcome.out.find("\nby class: 2 of 4 changed; of such rows about 5.0 % may not have\n") != std::string::npos);
+  CHECK(outcome.out.find("\nby class: 2 of 4 changed; about 5.0 % of these rows may be false alarms\n") !=
+        std::string::npos);
   CHECK(outcome.out.find("\nmore  ") != std::string::npos);
   CHECK(outcome.out.find("\ngone  ") != std::string::npos);
   CHECK(outcome.out.find("java.lang.String") == std::string::npos);
@@ -361,7 +362,7 @@ TEST_CASE_METHOD(Scratch, "If only the machine's speed differs the headline says
       std::string::npos);
   CHECK(outcome.out.find("compared per second of CPU time: the sides ran at different speeds") != std::string::npos);
   CHECK(outcome.out.find("by class: 0 of 2 changed") != std::string::npos);
-  CHECK(outcome.out.find("\nruns:      not judged: rates of one run of each side also show how fast the machine was") !=
+  CHECK(outcome.out.find("\nruns:      no verdict: rates of one run per side also depend on the machine's speed") !=
         std::string::npos);
   CHECK(json::parse(Heaprec("diff --json --per second " + a + " " + b).out)["judged"] == false);
   const json document = json::parse(Heaprec("diff --json --per cpu-second " + a + " " + b).out);

@@ -279,7 +279,7 @@ TEST_CASE_METHOD(Scratch, "merge makes no file of more recordings than a reader 
   Overwrite(directory / "b.bin", halves[1]);
   const auto merged = Heaprec("merge -o " + all + " " + (directory / "a.bin") + " " + (directory / "b.bin"));
   CHECK(merged.code == 2);
-  CHECK(Count(merged.err, "10,001 recordings; a file holds 10,000 at most") == 1);
+  CHECK(Count(merged.err, "10,001 recordings; the maximum per file is 10,000") == 1);
   CHECK(!std::filesystem::exists(all));
 }
 

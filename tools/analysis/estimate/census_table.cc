@@ -9,7 +9,7 @@ namespace {
 
 void Add(const format::CensusSum& from, format::CensusSum* into) { *into += from; }
 
-// Adds sums that may be correlated: their deviations add up at most.
+// Adds sums that may be correlated: their deviations add up in the worst case.
 void AddCorrelated(const format::CensusSum& from, format::CensusSum* into) {
   const double deviation = std::sqrt(into->variance) + std::sqrt(from.variance);
   Add(from, into);
@@ -31,7 +31,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Student's t widening: the variance comes from the same walks.
 double Widening(double effective) { return 1 + (kZ * kZ + 1) / (2 * effective); }
 
-// Weight of the variance floor: 1 up to kFewEffectiveWalks effective walks, 0 from twice that number.
+// Weight of the variance floor: 1 up to kFewEffectiveWalks effective walks, 0 from twice that number on.
 double Doubt(double effective) { return std::clamp(2 - effective / kFewEffectiveWalks, 0.0, 1.0); }
 
 template <typename Map>
@@ -159,7 +159,7 @@ std::vector<CensusTable::Row> CensusTable::Rows() const {
   return rows;
 }
 
-// Class by class over all groups first: what walks of different threads and seconds found is independent.
+// First sums each class over all groups: walks of different threads and seconds are independent.
 CensusTable::Row CensusTable::All() const {
   Classes all;
   for (const auto& [group, classes] : groups_) {

@@ -21,15 +21,15 @@ namespace heaprec::tools {
 
 struct CensusGroup {
   format::CensusSum objects, bytes;
-  uint64_t walks = 0;  // at least this number found it
+  uint64_t walks = 0;  // number of walks that found it, at least
 };
 
 // Walks and recorder may differ by this share, because they begin and end at slightly different times.
 inline constexpr double kCensusTolerance = 0.01;
-// A class that is never sampled. As one of the rare classes it would add its bytes to the others.
+// This class is never sampled. If it were treated as one of the rare classes, its bytes would be added to the others.
 inline constexpr char kStackChunk[] = "jdk/internal/vm/StackChunk";
-// Minimum of effective walks, (sum of w x)^2 / (sum of w (w - 1) x^2), for an interval. With fewer, only what was
-// found and the total bytes are known.
+// Minimum of effective walks, (sum of w x)^2 / (sum of w (w - 1) x^2), for an interval. With fewer, only the found
+// objects and the total bytes are known.
 inline constexpr double kMinEffectiveWalks = 2;
 // Up to this number of effective walks the full variance floor applies; it falls to 0 at twice the number.
 inline constexpr double kFewEffectiveWalks = 10;
@@ -38,7 +38,7 @@ inline constexpr double kFewEffectiveWalks = 10;
 // underestimate these bytes, each class is adjusted according to its covariance with them.
 class CensusEstimator {
  public:
-  // Adds the totals of all walks, also of those that a filter leaves out.
+  // Adds the totals of all walks, including those that a filter excludes.
   void Add(const format::CensusRow& total);
   // Adds the counted bytes of a recording's candidates; nullopt: unknown.
   void AddCandidates(std::optional<uint64_t> bytes);
@@ -47,15 +47,15 @@ class CensusEstimator {
     double value = 0, variance = 0;
   };
   Sum BytesOf(const format::CensusSum& sum) const;
-  // 95 %; never below what was found. Exact: low, value and high are the same.
+  // With a 95 % interval; never below what was found. If exact, low, value and high are equal.
   Estimate Bytes(const CensusGroup& group) const;
   Estimate Objects(const CensusGroup& group) const;
-  // The total: the counted bytes if known, else an estimate.
+  // The total: the counted bytes if known, otherwise an estimate.
   Estimate AllBytes() const;
   // Whether walks found something and the bytes of all candidates are known.
   bool is_drawn_of_known() const { return are_known_ && candidates_ > 0 && bytes_.counted > 0; }
-  // True if there are fewer effective walks than kMinEffectiveWalks, or the walks contradict the counted bytes. Then
-  // only what was found and the total bytes are known.
+  // True if there are fewer effective walks than kMinEffectiveWalks, or the walks contradict the counted bytes. In that
+  // case only the found objects and the total bytes are known.
   bool has_too_few_walks() const;
   double by_walks() const { return bytes_.estimate(); }
 
@@ -75,7 +75,7 @@ class CensusEstimator {
   bool are_known_ = true;
 };
 
-// The bytes of the candidates that were walked or drawn from.
+// Bytes of the candidates that were walked or among which walks were drawn.
 uint64_t CandidateBytes(const format::CensusCounters& counters);
 
 // Sums by group (a thread, a second), for each class and for all classes together.
@@ -90,7 +90,7 @@ class CensusTable {
     std::string name;
     CensusGroup sums;
   };
-  // By name.
+  // Returns the rows ordered by name.
   std::vector<Row> Rows() const;
   Row All() const;
 

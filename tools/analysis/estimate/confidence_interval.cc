@@ -9,11 +9,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The upper end of an amount beside `rest`, relative to their sum being `value` + `rest`, as odds of it to the rest;
-// for an infinite rest, as an amount. The amount is taken as a count of its own weight, with one more unit, as the
-// exact ends of a binomial or Poisson count have one (Fay and Feuer 1997 for weighted counts). The quantile of F is
-// Paulson's approximation (with an infinite rest Wilson and Hilferty's of gamma), within 1 % of the exact one from 1
-// up.
+// The upper end of an amount next to `rest`, as odds of the amount to the rest when their sum is `value` + `rest`; for
+// an infinite rest, as an amount. The amount is treated as a count of its own weight, plus one unit, as in the exact
+// ends of a binomial or Poisson count (Fay and Feuer 1997 for weighted counts). The quantile of F is Paulson's
+// approximation (with an infinite rest Wilson and Hilferty's of gamma), within 1 % of the exact one from 1 up.
 double UpperEnd(double value, double rest, double variance, double unit) {
   const bool is_total = std::isinf(rest);
   const double part = is_total ? 1 : rest / (value + rest);
@@ -28,7 +27,8 @@ double UpperEnd(double value, double rest, double variance, double unit) {
   return cube * (is_total ? more : more / rest);
 }
 
-// The lower end of a total: as if `value` had the weight that its variance says, with no more than that.
+// The lower end of a total: treats `value` as a count whose weight follows from its variance, without an additional
+// unit.
 double LowerEnd(double value, double variance) {
   if (!(value > 0) || !(variance > 0)) return value;
   const double a = variance / (9 * value * value);
@@ -37,12 +37,12 @@ double LowerEnd(double value, double variance) {
 
 double ShareOfOdds(double odds) { return std::isinf(odds) ? 1 : odds / (1 + odds); }
 
-// Rounding must not put the estimate outside.
+// Rounding must not move the estimate outside its interval.
 Estimate Around(double value, double low, double high) {
   return {value, std::clamp(low, 0.0, value), std::max(high, value)};
 }
 
-// Beyond it t is taken as normal: the quantiles differ by less than 1 in 100,000.
+// From here on t is treated as normal: the quantiles differ by less than 1 in 100,000.
 constexpr double kNormalFrom = 2e5;
 
 double NormalAbove(double t) { return 0.5 * std::erfc(t / std::sqrt(2.0)); }
@@ -56,7 +56,7 @@ double NormalTwoSided(double probability) {
   return (low + high) / 2;
 }
 
-constexpr int kMaxSteps = 20000;  // some sqrt(a + b) are needed
+constexpr int kMaxSteps = 20000;  // about sqrt(a + b) are needed
 constexpr double kTiny = 1e-300;
 
 // The continued fraction of the incomplete beta function by Lentz's method (DLMF 8.17.22).
@@ -81,13 +81,13 @@ double Fraction(double x, double a, double b) {
   return product;
 }
 
-// P(X <= x) where the fraction converges fast: x below the mean, or so.
+// P(X <= x) where the fraction converges fast: roughly for x below the mean.
 double Tail(double x, double a, double b) {
   const double front = a * std::log(x) + b * std::log1p(-x) + std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b);
   return std::exp(front) * Fraction(x, a, b) / a;
 }
 
-// The arcsine of the root makes its variance the same everywhere.
+// The arcsine of the root has the same variance everywhere.
 double NormalBelow(double x, double a, double b) {
   const double angle = std::asin(std::sqrt(x)) - std::asin(std::sqrt(a / (a + b)));
   return 0.5 * std::erfc(-angle * 2 * std::sqrt(a + b) / std::sqrt(2));
@@ -107,7 +107,7 @@ Estimate ShareInterval(double value, double variance, double unit) {
 
 Estimate RatioInterval(double value, double variance, double effective_samples) {
   if (!(effective_samples >= 2)) return {value, 0, kInfinity};
-  // Student's quantile to the second order in 1 / freedom, within 2 % from 4 on.
+  // Student's quantile to the second order in 1 / freedom, within 2 % from 4 degrees of freedom on.
   const double freedom = effective_samples - 1;
   const double second = (5 * std::pow(kZ, 4) + 16 * kZ * kZ + 3) / (96 * freedom * freedom);
   const double t = kZ * (1 + (kZ * kZ + 1) / (4 * freedom) + second);

@@ -8,7 +8,7 @@ namespace heaprec::tools {
 namespace {
 
 constexpr uint64_t kDefaultIntervalNs = 1'000'000'000;  // if the header has none
-// Of the threads whose next point is as far away as points were an interval before.
+// Part of the threads whose next point may still be at the previous interval's distance.
 constexpr double kArmsLeft = 0.9;
 
 uint64_t IntervalNs(const format::FileHeader& header, format::Stream stream) {
@@ -26,7 +26,7 @@ Design::Design(const format::FileHeader& header, format::Stream stream)
 std::span<const WeightedSample> Design::Add(const format::Block& block, bool by_rows) {
   Count(block);
   const bool is_calibrated = !by_rows && calibration_.Enter(block);
-  if (is_calibrated && !not_counted_.empty()) {  // by rows, as in tables of rows
+  if (is_calibrated && !not_counted_.empty()) {  // uses rows, as tables of rows do
     Draw(block, true, false);
     AddUncounted();
   }
@@ -72,7 +72,7 @@ void Design::DrawSamples(const format::Block& block) {
   }
 }
 
-// The interval of a row tells whether its points were counted; a salvaged block has one.
+// A row's interval shows whether its points were counted; a salvaged block has such an interval.
 void Design::DrawRows(const format::Block& block, bool alone) {
   const auto interval = std::ranges::find_if(
       block.intervals, [this](const format::Interval& one) { return one.stream == stream_ && one.buffered > 0; });
@@ -102,7 +102,7 @@ void Design::Count(const format::Block& block) {
   }
 }
 
-// Where points were held, bytes or events were counted, if there was anybody to count them.
+// If points were buffered, bytes or events were counted, unless they were salvaged.
 void Design::Count(const format::Interval& interval) {
   const uint64_t counted = format::CountsEvents(stream_) ? interval.candidates : interval.bytes;
   counted_ += counted;
@@ -113,7 +113,7 @@ void Design::Count(const format::Interval& interval) {
   if (counted == 0 && interval.buffered > 0) not_counted_.insert(interval.index);
 }
 
-// If the rows of all intervals are present, the counters add nothing but what they counted of the next interval.
+// If the rows of all intervals are present, the counters only add what was counted of the next interval.
 void Design::CountUnwritten(const format::StreamCounters& counters) {
   const uint64_t lost = counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
   if (lost == 0 || format::CountsEvents(stream_) || counters.second_stage + lost <= not_kept_) return;

@@ -1,6 +1,6 @@
-// The sampling design of one stream of a recording: turns its samples into what the estimators need, block by block.
+// The sampling design of one stream of a recording: converts its samples for the estimators, block by block.
 //
-// Units:    as format/model/model.h. Of a stream of events, "bytes" are events here and in what is built on this.
+// Units:    as format/model/model.h. For a stream of events, "bytes" means events here and in the estimators.
 // Maths:    docs/estimates.md#variance
 #pragma once
 
@@ -21,62 +21,63 @@ class Design {
  public:
   explicit Design(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations);
 
-  // Before the first block: scales what is sampled to what a census counted of the same recording.
+  // Call before the first block: scales samples to the counts of the same recording's census.
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
-  // Likewise: brings samples to what rows say of their sites.
+  // Call before the first block: scales samples to the rows of their sites.
   void SetCalibration(RowCalibration calibration) { calibration_ = std::move(calibration); }
 
-  // The next block, whole, also what the caller filters out. Its samples that are of the stream, in their order; valid
-  // until the next block, and no longer than it. `by_rows`: its rows instead. Behind calibrated samples stand the rows
-  // of sites that have none, with indices beyond block.samples.
+  // Adds the next block, including samples that the caller filters out. Returns its samples of the stream in order,
+  // valid until the next call and as long as the block. `by_rows`: its rows instead. With calibration, rows of sites
+  // without samples follow, with indices beyond block.samples.
   std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
 
   // All samples so far.
   const Subset& all() const { return all_; }
-  // Whether a census counted the class of each of them; then they add up to its bytes.
+  // Whether a census counted the class of each of them; they then add up to its bytes.
   bool counted_by_class() const { return strata_.count() > 0 && all_.samples() > 0 && !has_other_classes_; }
   double bytes_by_class() const { return strata_.bytes(); }
-  // Bytes, or events, counted by the recorder in the intervals so far, and the samples of those for which it did not:
-  // salvage finds samples, but not what was counted beside them.
+  // Bytes, or events, that the recorder has counted in the intervals so far, plus the samples of intervals without
+  // counts: salvage finds samples, but no counts for them.
   uint64_t counted_bytes() const { return counted_; }
   const Subset& uncounted() const { return uncounted_; }
-  // Candidates counted in these intervals: of native memory the calls.
+  // Candidates counted in these intervals; for native memory, calls.
   uint64_t counted_candidates() const { return candidates_; }
-  // Bytes, or events, that lie between two sample points on average, where they lay furthest apart; 0: not known.
+  // Mean number of bytes, or events, between two sample points, where it was largest; 0: unknown.
   double widest_spacing() const { return widest_spacing_; }
-  // Variance of all().bytes() before anything is drawn, at most: from what was counted, and how far apart the points
-  // were then.
+  // Upper limit of the variance of all().bytes() if nothing was sampled: from the counted bytes, and the distance of
+  // points at that time.
   double VarianceOfCounted() const { return variance_of_counted_; }
-  // After the last block: so much was counted in all, whatever the intervals say of it.
+  // Call after the last block: sets the total count, even if the intervals have other counts.
   void SetCounted(uint64_t total) {
     counted_ = total;
     uncounted_ = Subset();
   }
-  // After the last block: where the rows of lost intervals are missing, what was counted is what `counters` say.
+  // Call after the last block: if rows of lost intervals are missing, uses `counters` for what was counted.
   void CountUnwritten(const format::StreamCounters& counters);
 
  private:
   void Draw(const format::Block& block, bool by_rows, bool is_calibrated);
   void AddUncounted();
   void DrawSamples(const format::Block& block);
-  // `alone`: those of sites without samples only.
+  // `alone`: only those of sites without samples.
   void DrawRows(const format::Block& block, bool alone);
   void Count(const format::Block& block);
   void Count(const format::Interval& interval);
 
   const format::Stream stream_;
   const uint64_t interval_ns_;
-  const bool has_no_chances_;  // of another recorder: the chance with which an object was drawn is unknown
+  const bool has_no_chances_;  // another recorder's samples: the probability of an object is unknown
   Strata strata_;
   RowCalibration calibration_;
-  std::vector<WeightedSample> drawn_;         // of the last block
-  std::unordered_set<uint64_t> not_counted_;  // likewise, intervals
+  std::vector<WeightedSample> drawn_;         // of the latest block
+  std::unordered_set<uint64_t> not_counted_;  // intervals of the latest block without counts
   Subset all_, uncounted_;
-  bool has_other_classes_ = false;  // that no census counted
+  bool has_other_classes_ = false;  // samples of classes that no census counted
   uint64_t counted_ = 0, candidates_ = 0;
-  uint64_t not_kept_ = 0;  // points of the intervals so far that are not samples: of the second stage, or not written
+  // points of the intervals so far that are not samples: dropped by the second stage, or not written
+  uint64_t not_kept_ = 0;
   double widest_spacing_ = 0, variance_of_counted_ = 0;
-  double latest_spacing_ = 0, recent_spacing_ = 0;  // of the last window; the widest of a while
+  double latest_spacing_ = 0, recent_spacing_ = 0;  // of the latest window; the largest in recent time
 };
 
 }  // namespace heaprec::tools

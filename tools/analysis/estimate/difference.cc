@@ -10,27 +10,28 @@ namespace heaprec::tools {
 namespace {
 
 constexpr double kJeffreys = 0.5;
-constexpr double kTail = 0.025;  // of a 95 % interval
-// An estimate that is known exactly counts as so many samples.
+constexpr double kTail = 0.025;  // per side of a 95 % interval
+// Number of samples that an exactly known estimate counts as.
 constexpr double kCertain = 1e7;
 
-// As many samples of one weight as tell what an estimate tells: `count` of them, `reach` times the unit it is in.
+// The number of samples of equal weight that give the same interval as an estimate: `count` of them, and `reach`, the
+// estimate in units of their weight.
 struct Counts {
   double count, per_unit;
 };
 
-// On which side of an estimate the truth would have to be.
+// The side of an estimate on which the true value would be.
 enum class Truth : uint8_t { kAbove, kBelow };
 
-// The end of an interval is about kZ standard deviations of what would be true there away, which has end / weight
+// The end of an interval is about kZ standard deviations from the value, where a true value at the end has end / weight
 // samples.
 double WeightByEnd(double reach, double end) {
   return reach > 0 ? reach * reach / (kZ * kZ * std::max(end, reach * 1e-9)) : 0;
 }
 
 // For an interval that extends a below and b above the value, a b is about z^2 V and b - a about z^2 u
-// (docs/estimates.md#differences). This fails if an end was cut: no share is above 1, no total below what was seen.
-// Then the end on the truth's side shows the certainty on that side.
+// (docs/estimates.md#differences). This fails if an end was cut: no share is above 1, no total below the observed
+// bytes. In that case the end on the side of the true value determines the certainty on that side.
 Counts CountsOf(const Estimate& of, Truth truth) {
   const double below = of.value - of.low, above = of.high - of.value;
   const double variance = below * above / (kZ * kZ), unit = std::max(above - below, 0.0) / (kZ * kZ);
@@ -42,7 +43,7 @@ Counts CountsOf(const Estimate& of, Truth truth) {
   return {weight > 0 ? of.value / weight : 0, weight > 0 ? 1 / weight : 0};
 }
 
-// Both, as they tell whether the later one is more, or less.
+// Both estimates as counts, to test whether the later one is larger or smaller.
 struct Pair {
   Counts before, after;
   double all() const { return before.count + after.count; }
@@ -59,8 +60,8 @@ double ShareAt(double ratio, const Pair& of) {
   return ratio * of.after.per_unit / (of.before.per_unit + ratio * of.after.per_unit);
 }
 
-// One-sided p-values of `after` in `all` counts, the count itself by half: for whole ones the mid-p value of the exact
-// binomial test, which is right on average where the exact one is too careful.
+// One-sided p-value of `after` in `all` counts, with half the probability of the count itself. For whole counts this is
+// the mid-p value of the exact binomial test: it is right on average, and the exact test is too conservative.
 double AtLeast(double after, double all, double share) {
   const double at = after > 0 ? BetaBelow(share, after, all - after + 1) : 1;
   const double above = after < all ? BetaBelow(share, after + 1, all - after) : 0;
@@ -68,14 +69,14 @@ double AtLeast(double after, double all, double share) {
 }
 double AtMost(double after, double all, double share) { return AtLeast(all - after, all, 1 - share); }
 
-// Newcombe's: the ends of the difference from the ends of both, which need not be normal.
+// Newcombe's method: computes the ends of the difference from the ends of both intervals, which need not be normal.
 Estimate ChangeOf(const Estimate& before, const Estimate& after) {
   const double change = after.value - before.value;
   return {change, change - std::hypot(after.value - after.low, before.high - before.value),
           change + std::hypot(after.high - after.value, before.value - before.low)};
 }
 
-// An end of Jeffreys' interval of the ratio.
+// Returns an end of Jeffreys' interval of the ratio.
 double RatioAt(double share, const Pair& of) {
   if (!(share < 1)) return std::numeric_limits<double>::infinity();
   return share / (1 - share) * of.before.per_unit / of.after.per_unit;
@@ -97,7 +98,7 @@ double RatioOfValues(double before, double after) {
 bool IsNothing(const Estimate& of) { return of.high <= 0; }
 bool IsExact(const Estimate& of) { return of.low == of.high; }
 
-// What is known says it all; beside exactly nothing the other's lower end says whether it is more.
+// Exactly known values are compared directly; if one is exactly zero, the other's lower end shows whether it is larger.
 void CompareExactly(double margin, Alternative asked, Difference* of) {
   const bool is_more = of->after.low > of->before.high * (1 + margin);
   const bool is_less = of->after.high < of->before.low * (1 - margin);

@@ -20,7 +20,7 @@ Estimate WithLost(const Estimate& known, double low, double high) {
   return {known.value, low, high, std::max(known.low - low, 0.0), std::max(high - known.high, 0.0)};
 }
 
-// Raises the lower end to `least`, which is known to have been allocated.
+// Raises the lower end to `least` bytes, which were certainly allocated.
 void RaiseLow(double least, Estimate* estimate) {
   estimate->low = std::max(estimate->low, std::min(least, estimate->value));
   estimate->lost_below = std::min(estimate->lost_below, estimate->value - estimate->low);
@@ -30,7 +30,7 @@ struct Sides {
   double low, high;
 };
 
-// Without the allowance for lost points.
+// The two sides without the allowance for lost points.
 Sides SidesOf(const Estimate& estimate) {
   return {std::max(estimate.value - estimate.low - estimate.lost_below, 0.0),
           std::max(estimate.high - estimate.value - estimate.lost_above, 0.0)};
@@ -40,12 +40,12 @@ double LongerSide(const Estimate& estimate) {
   return std::max(estimate.value - estimate.low, estimate.high - estimate.value);
 }
 
-// Adds estimates with weights that are taken as known.
+// Adds estimates with weights that are treated as known.
 Estimate Mixed(const Estimate& one, double weight, const Estimate& other, double other_weight) {
   return Sum(Scaled(one, weight), Scaled(other, other_weight));
 }
 
-// Bytes per object, of the objects of both: where they differ in size, it matters how many of each there were.
+// Bytes per object over both: if their objects differ in size, their numbers matter.
 Estimate MeanOfBoth(const GroupEstimates& one, const GroupEstimates& other, const Estimate& objects) {
   if (IsUnknown(objects)) return kUnknownEstimate;
   if (!(one.objects.value > 0)) return other.mean_size;
@@ -95,7 +95,7 @@ Estimator::Estimator(const Design& design, double lost_weight, Weights weights, 
   const double estimated = all_.bytes() - design.uncounted().bytes() + lost_weight;
   const bool is_counted = weights == Weights::kCalibrated && design.counted_bytes() > 0;
   calibrated_ = is_counted && estimated > 0;
-  // What was counted without any sample may belong to any subset, like what was lost.
+  // Counted bytes without any sample may belong to any subset, like lost points.
   if (is_counted && !calibrated_) lost_ = static_cast<double>(design.counted_bytes());
   if (!calibrated_) return;
   factor_ = static_cast<double>(design.counted_bytes()) / estimated;
@@ -110,7 +110,7 @@ const CountedClass* Estimator::CountedOf(const Subset& of) const {
 
 double Estimator::UnitBytes(double variance, double bytes) const { return MeanUnit(bytes, variance, unit_); }
 
-// The typical sample is of an object of the subset's mean size.
+// The typical sample has the mean object size of the subset.
 double Estimator::UnitObjects(const Subset& of) const {
   const double typical = of.bytes() > 0 ? unit_ * of.objects() / of.bytes() : unit_ / kMinObject;
   return MeanUnit(of.objects(), of.variance().objects, typical);
@@ -132,14 +132,14 @@ Estimate Estimator::KnownTotal() const {
 Estimate Estimator::Share(const Subset& of) const {
   const CountedClass* const counted = CountedOf(of);
   if (counted_selection_ && counted != nullptr) return Exactly(std::min(counted->bytes / *counted_selection_, 1.0));
-  // A census also counts what is lost in memory.
+  // A census also counts points that are lost in memory.
   const double known = Whole(), all = known + (all_counted_ ? unwritten_ : lost_);
   if (all_counted_ && shares_of_all_) {
     const Estimate bytes = Bytes(of);
     return {bytes.value / known, bytes.low / all, std::min(bytes.high / all, 1.0), bytes.lost_below / all,
             bytes.lost_above / all};
   }
-  // Nothing else was selected.
+  // The subset is the whole selection.
   const bool is_whole = shares_of_any_ && whole_.samples() > 0 && of.samples() == whole_.samples();
   const Estimate share = is_whole ? Exactly(1) : ShareWith(of, whole_, 0);
   if (!(lost_ > 0) || !(all > 0)) return share;
@@ -151,21 +151,21 @@ Estimate Estimator::Share(const Subset& of) const {
 }
 
 // The part and the rest vary independently, so the part contributes its own variance to the whole's.
-// `variance_of_whole`: of its bytes, beside that of its samples, if the share is to be one of a whole that is not
-// known.
+// `variance_of_whole`: variance of the whole's bytes in addition to that of its samples, if the whole is not known.
 Estimate Estimator::ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const {
   if (whole.bytes() <= 0) return {0, 0, 1};
   const double share = std::min(of.bytes() / whole.bytes(), 1.0);
   const double part = of.variance().bytes, all = whole.variance().bytes;
   const double variance = std::max((1 - 2 * share) * part + share * share * (all + variance_of_whole), 0.0);
-  // Near 0 a sample more in the subset makes the difference, near 1 one that is not.
+  // Near 0 one sample more in the subset determines the end, near 1 one sample more outside it.
   const double unit = (1 - share) * UnitBytes(part, of.bytes()) +
                       share * UnitBytes(all - part, std::max(whole.bytes() - of.bytes(), 0.0));
   return ShareInterval(share, WideningOfBytes(of) * variance / (whole.bytes() * whole.bytes()), unit / whole.bytes());
 }
 
-// All lost points may belong to the subset, or none. The count of a class includes points lost in memory. A part of one
-// was scaled to that count, so it has less if those points were of other parts. `per_byte`: 1, or objects per byte.
+// All lost points may belong to the subset, or none. The count of a class includes points lost in memory. A part of a
+// class was scaled to that count, so it is smaller if those points were of other parts. `per_byte`: 1, or objects per
+// byte.
 Estimate Estimator::AllowForLost(const Estimate& known, const Subset& of, double per_byte) const {
   const double lost = per_byte * lost_, unwritten = per_byte * unwritten_;
   if (CountedOf(of) != nullptr) return WithLost(known, known.low, known.high + unwritten);
@@ -186,7 +186,7 @@ Estimate Estimator::KnownBytes(const Subset& of) const {
   return TotalInterval(of.bytes(), WideningOfBytes(of) * variance, UnitBytes(variance, of.bytes()));
 }
 
-// Objects that nobody saw are as large as those that were, if any was.
+// Unobserved objects are assumed to be as large as the sampled ones, if there are any.
 Estimate Estimator::Objects(const Subset& of) const {
   if (of.unsized() > 0 || (all_.samples() == 0 && lost_ > 0)) return kUnknownEstimate;
   Estimate objects = AllowForLost(KnownObjects(of), of, of.bytes() > 0 ? of.objects() / of.bytes() : 1 / kMinObject);
@@ -202,7 +202,7 @@ Estimate Estimator::KnownObjects(const Subset& of) const {
     const double objects_per_byte = all_.bytes() > 0 ? of.objects() / all_.bytes() : 0;
     variance += -2 * objects_per_byte * of.variance().both +
                 objects_per_byte * objects_per_byte * (all_.variance().bytes + uncounted_variance_);
-    // Known bytes of like objects are known objects, however few the samples.
+    // If the objects have similar sizes, known bytes determine their number, even with few samples.
     if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
   }
   return Scaled(TotalInterval(of.objects(), WideningOfObjects(of) * variance, unit), factor_);
@@ -216,7 +216,7 @@ Estimate Estimator::MeanSize(const Subset& of) const {
   const double mean = of.bytes() / of.objects();
   const Spread& spread = of.variance();
   const double variance = spread.bytes - 2 * mean * spread.both + mean * mean * spread.objects;
-  // Kish's number, but certain samples do not make it less.
+  // Kish's number; certain samples do not decrease it.
   const double kish = of.objects() * of.objects() / spread.objects;
   const double effective = std::min(static_cast<double>(of.samples()), kish);
   return RatioInterval(mean, variance / (of.objects() * of.objects()), effective);
@@ -253,7 +253,7 @@ GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates
   both.samples += one.samples;
   both.bytes = Sum(sum.bytes, one.bytes);
   both.objects = Sum(sum.objects, one.objects);
-  if (!(whole_of_one > 0)) return both;  // the bytes that it lost may belong to the group
+  if (!(whole_of_one > 0)) return both;  // its lost bytes may belong to the group
   const double part = whole / (whole + whole_of_one);
   both.share = Mixed(sum.share, part, one.share, 1 - part);
   both.share.high = std::min(both.share.high, 1.0);

@@ -9,7 +9,7 @@
 // Calibrated estimates are the raw ones times factor(), so that tables add up to the counted total. With a complete
 // census (Design's strata) the estimates of each class add up to its count.
 //
-// Units:    bytes, objects; shares from 0 to 1. Of a stream of events (Design), both are events.
+// Units:    bytes, objects; shares from 0 to 1. For a stream of events (Design), both are events.
 // Threads:  any; it is constant.
 // Failure:  none. Without counted bytes (source jvmti) calibrated estimates equal raw ones.
 // Maths:    docs/estimates.md#estimates
@@ -27,15 +27,15 @@ namespace heaprec::tools {
 
 // Weight of lost points, in the stream's unit. All of it may belong to any one class or site.
 double LostWeight(const format::StreamCounters& counters);
-// The part of it that could not be written, or that a kill lost. The counts of a census may lack these points, too.
+// The weight of points that could not be written, or that a kill lost. A census may lack these points, too.
 double UnwrittenWeight(const format::StreamCounters& counters);
 
-// With a census that counted all both are the same.
+// If a census counted everything, both are the same.
 enum class Weights : bool { kRaw, kCalibrated };
 
 class Estimator {
  public:
-  // `whole`: the base of shares; nullptr: everything. Samples of a time span, or with kAny those of any filter.
+  // Selection of `whole`, the base of shares (nullptr: everything): samples of a time span, or of any filter.
   enum class ChosenBy : bool { kTime, kAny };
   Estimator(const Design& design, double lost_weight, Weights weights = Weights::kCalibrated,
             const Subset* whole = nullptr, double unwritten_weight = 0, ChosenBy chosen = ChosenBy::kTime);
@@ -46,11 +46,11 @@ class Estimator {
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
-  // Calibrated bytes of lost points, and of those of them that could not be written.
+  // Calibrated bytes of lost points, and of the lost points that could not be written.
   double lost() const { return lost_; }
   double unwritten() const { return unwritten_; }
-  // What of everything the subsets are of: all of it, all of some classes, or any part. Only of the first two a census
-  // knows whole classes.
+  // What the subsets are parts of: everything, all samples of some classes, or any selection. Only for the first two a
+  // census knows whole classes.
   enum class Among : uint8_t { kAll, kClasses, kAny };
   void SetAmong(Among among) { among_ = among; }
   bool among_all() const { return among_ == Among::kAll; }
@@ -65,11 +65,11 @@ class Estimator {
   // counted_by_class().
   void SetCountedSelection(double bytes) { counted_selection_ = bytes; }
 
-  // The base of shares.
+  // The base of shares, in bytes.
   double Whole() const { return all_counted_ && shares_of_all_ ? counted_by_class_ : factor_ * whole_.bytes(); }
 
   // Estimates of a subset. If it is empty: 0, with the detection limit as upper end. Upper ends assume that all lost
-  // points belong to the subset. Values include a lost point only if a census counted it.
+  // points belong to the subset. Values include lost points only if a census counted them.
   Estimate Bytes(const Subset& of) const;
   Estimate Objects(const Subset& of) const;
   Estimate Share(const Subset& of) const;     // of the whole, in bytes
@@ -78,7 +78,7 @@ class Estimator {
  private:
   const CountedClass* CountedOf(const Subset& of) const;
   Estimate ShareWith(const Subset& of, const Subset& whole, double variance_of_whole) const;
-  // These leave out lost points, unless a census counted them.
+  // Without lost points, unless a census counted them.
   Estimate KnownTotal() const;
   Estimate KnownBytes(const Subset& of) const;
   Estimate KnownObjects(const Subset& of) const;
@@ -88,7 +88,7 @@ class Estimator {
 
   const Subset all_, whole_;
   const bool shares_of_all_, shares_of_any_, is_raw_;
-  const bool all_counted_;  // by a census, each class
+  const bool all_counted_;  // a census counted each class
   const double counted_by_class_;
   Among among_ = Among::kAll;
   bool calibrated_ = false;
@@ -100,18 +100,18 @@ class Estimator {
   double unwritten_ = 0;           // those of UnwrittenWeight
 };
 
-// What a table says of a group of samples (a class, a site, a node of a tree), over one recording or several.
+// The estimates of a group of samples (a class, a site, a node of a tree) in a table, over one or several recordings.
 //
-// Several recordings were drawn apart: values add up, and so do variances. Their two sides differ, so
-// each side adds up on its own. What a side allows for lost points adds up in full: all of them may belong to one
+// Recordings are sampled independently, so their values and variances add up. The two sides of an interval differ, so
+// each side is added separately. The allowance for lost points is added in full, because all of them may belong to one
 // group.
 //
-// Units:    bytes and objects; shares from 0 to 1. Of a stream of events, bytes and objects are events.
+// Units:    bytes and objects; shares from 0 to 1. For a stream of events, bytes and objects are events.
 // Maths:    docs/estimates.md#several-recordings
 struct GroupEstimates {
   uint64_t samples = 0;
   Estimate bytes, objects;
-  Estimate share;      // of all that was recorded, in bytes
+  Estimate share;      // of all recorded bytes
   Estimate mean_size;  // bytes per object
 };
 
@@ -119,8 +119,8 @@ inline constexpr GroupEstimates kUnknownGroup{0, kUnknownEstimate, kUnknownEstim
                                               kUnknownEstimate};
 
 GroupEstimates EstimateGroup(const Subset& group, const Estimator& estimator);
-// Estimates a group without samples: the upper ends are the detection limits. Returns kUnknownGroup if nothing at all
-// was observed, because there is no limit then.
+// Estimates a group without samples: the upper ends are the detection limits. Returns kUnknownGroup if nothing was
+// observed at all, because there is no limit in that case.
 GroupEstimates EstimateUnseen(const Estimator& estimator);
 
 // Replaces the estimates of a group by its counted bytes and objects. `whole`: the bytes that its share refers to.
@@ -129,8 +129,8 @@ void SetCounted(double bytes, double objects, double whole, GroupEstimates* of);
 // Adds two estimates from independent samples.
 Estimate Sum(const Estimate& one, const Estimate& other);
 
-// Adds what another recording says of the same group. `whole`, `whole_of_one`: the bytes of all that the sum so far,
-// and the other, recorded.
+// Adds another recording's estimates of the same group. `whole`, `whole_of_one`: all bytes of the sum so far, and of
+// the other recording.
 GroupEstimates Sum(const GroupEstimates& sum, double whole, const GroupEstimates& one, double whole_of_one);
 
 }  // namespace heaprec::tools

@@ -13,41 +13,43 @@ namespace heaprec::tools {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kPower = 0.4;  // two-sided: one of five changes of the least size is missed
-// A row whose sampling variance is larger says nothing of how runs vary.
+constexpr double kPower = 0.4;  // two-sided: one of five changes of the detectable size is missed
+// A row with a larger sampling variance contains no information about how runs vary.
 constexpr double kMaxSampling = 0.25;
-// What is assumed of runs before any is seen: a deviation within a factor of 2.5 of 1.5 %. It decides where a table has
-// few rows. Sites of five programs vary by 0 to 2.5 %; this and the part of outliers below were chosen after a look at
-// about ten runs of each, without a program held out (bench/compare/README.md).
+// The prior before any run is seen: a deviation within a factor of 2.5 of 1.5 %. It matters if a table has few rows.
+// Sites of five programs vary by 0 to 2.5 %; this and the outlier probability below were chosen after looking at about
+// ten runs of each, without a held-out program (bench/compare/README.md).
 constexpr double kUsualDeviation = 0.015, kUsualSpread = 0.9, kUsualFreedom = 10, kUsualFreedomSpread = 1;
-// Beside these a few rows vary by much more, because the JIT removes an allocation in one run and not in another; of a
-// single pair some rows may have changed. Each row may be such a one, with this chance; it is then of this size, and
-// that is hardly known.
+// Some rows vary by much more, because the JIT removes an allocation in one run and not in another; in a single pair
+// some rows may also have changed. Each row is such an outlier with this probability, and then has this deviation,
+// which is itself uncertain.
 constexpr double kOutlierPart = 0.04, kOutlierSize = 0.35, kOutlierFreedom = 2, kMinFreedomOfPair = 4;
-// In a single pair an outlier looks like a row that has changed: with this chance a row is one that has not.
+// In a single pair an outlier looks like a changed row: this is the probability that a row is an unchanged outlier.
 constexpr double kUnseenOutlier = 0.003;
 constexpr std::array kFreedoms{2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 40.0, kInfinity};
 constexpr double kMinDeviation = 0.001, kMaxDeviation = 3, kDeviationStep = 1.15;
-// Of a single pair: where most rows differ by more than an outlier does, they have changed.
+// For a single pair: if most rows differ by more than an outlier does, they have changed.
 constexpr double kMaxDeviationOfPair = kOutlierSize;
-constexpr double kMaxRows = 200;  // rows of one program vary together: no more than so many count in the fit
+constexpr double kMaxRows = 200;  // rows of one program vary together, so at most this many are counted in the fit
 constexpr size_t kFewestBlocks = 4;
 constexpr double kManyDegrees = 1e6, kLeastFreedom = 1;
-// Priors less likely than the likeliest by exp(kUnlikely) do not count. What is so many standard errors away may be
+// Priors less likely than the best by exp(kUnlikely) are ignored. A row that is kFarOut standard errors away may be
 // called different in a table of many rows.
 constexpr double kUnlikely = 6, kFarOut = 3.5;
 
 double Square(double x) { return x * x; }
 
-// What is known of a row before rows are put together.
+// The values of one row before rows are combined.
 struct Row {
   bool is_known = false;
-  double before = 0, after = 0, mean = 0;  // of the runs
+  double before = 0, after = 0, mean = 0;  // means over the runs
   double sampling = 0;                     // relative variance of one run, by sampling error
-  double own = 0, freedom = 0;             // of one run as its runs show it; a pair: of the difference, over two
-  double factor = 0;                       // variance of the difference over that of one run: 1 / n_A + 1 / n_B
-  bool is_innermost = false;               // shares nothing with other such rows
-  bool tells = false;                      // how runs vary
+  // variance of one run from the row's own runs, and its degrees of freedom; for a pair: of the difference, divided by
+  // two
+  double own = 0, freedom = 0;
+  double factor = 0;          // variance of the difference over that of one run: 1 / n_A + 1 / n_B
+  bool is_innermost = false;  // shares no samples with other such rows
+  bool tells = false;         // whether it shows how runs vary
 
   double difference() const { return (after - before) / mean; }
 };
@@ -64,7 +66,7 @@ Estimate MeanEstimate(std::span<const Estimate> runs) {
   return Scaled(sum, 1 / static_cast<double>(runs.size()));
 }
 
-// What one sample stands for in this estimate, by its interval (docs/estimates.md#differences).
+// Returns what one sample represents in this estimate, from its interval (docs/estimates.md#differences).
 double WeightOf(const Estimate& of) {
   const double below = of.value - of.low, above = of.high - of.value;
   const double variance = below * above / Square(kZ), unit = std::max(above - below, 0.0) / Square(kZ);
@@ -105,7 +107,7 @@ Row RowOf(const RunsOfRow& of) {
   return row;
 }
 
-// Rows lie behind those that they are inside of.
+// Rows come after those that contain them.
 void FindInnermost(std::span<const RunsOfRow> rows, std::vector<Row>* known) {
   std::vector<bool> holds(rows.size()), holds_telling(rows.size());
   for (size_t i = rows.size(); i-- > 0;) {
@@ -118,17 +120,17 @@ void FindInnermost(std::span<const RunsOfRow> rows, std::vector<Row>* known) {
   }
 }
 
-// A prior that may be true, and how likely it is.
+// A possible prior, and its likelihood.
 struct Candidate {
   double deviation, freedom, weight;
 };
 
-// What is expected of a row that is an outlier.
+// The expected variance of a row that is an outlier.
 double OutlierVariance(const Row& row, double deviation) {
   return row.sampling + Square(deviation) + Square(kOutlierSize);
 }
 
-// The logarithms of the density of what the row's runs show, if it is like the others and if it is an outlier.
+// The logarithms of the density of the row's data, if the row is like the others and if it is an outlier.
 class RowDensity {
  public:
   RowDensity(double own_freedom, double freedom)
@@ -146,7 +148,7 @@ class RowDensity {
  private:
   std::pair<double, double> Parts(const Row& row, double deviation) const {
     const double expected = row.sampling + Square(deviation), more = OutlierVariance(row, deviation);
-    // A difference of exactly 0, of what was counted, is as good as a small one.
+    // A difference of exactly 0, between counted values, is treated like a small one.
     const double own = std::max(row.own, 1e-6 * expected);
     return {(1 - kOutlierPart) * std::exp(usual_.Log(own / expected)) / expected,
             kOutlierPart * std::exp(outlier_.Log(own / more)) / more};
@@ -155,8 +157,7 @@ class RowDensity {
   DensityF usual_, outlier_;
 };
 
-// How well a prior explains what the rows show, beside what is usual: the logarithm of its likelihood. Rows have the
-// same degrees of freedom.
+// The logarithm of a prior's likelihood, given the rows and what is usual. Rows have the same degrees of freedom.
 double LogLikelihood(std::span<const Row* const> rows, double deviation, const RowDensity& density) {
   double sum = 0;
   for (const Row* row : rows) sum += density.Log(*row, deviation);
@@ -170,7 +171,7 @@ double LogUsual(double deviation, double freedom) {
          Square(std::log(finite / kUsualFreedom) / kUsualFreedomSpread) / 2;
 }
 
-// The freedom at which Student's t has this chance to be above kFarOut.
+// Returns the degrees of freedom with which Student's t exceeds kFarOut with this probability.
 double FreedomOfTail(double chance) {
   double low = kLeastFreedom, high = kManyDegrees;
   if (StudentAbove(kFarOut, high) >= chance) return high;
@@ -181,12 +182,12 @@ double FreedomOfTail(double chance) {
   return low;
 }
 
-// The priors that explain the rows; their weights add up to 1.
+// The priors that explain the rows, with weights that add up to 1.
 struct Variation {
   std::vector<Candidate> candidates;
-  size_t rows = 0;  // that tell
+  size_t rows = 0;  // number of rows that show how runs vary
 
-  // All together, for rows without sampling error.
+  // Combines all of them, for rows without sampling error.
   RunVariation Summary() const {
     double variance = 0, chance = 0;
     for (const Candidate& one : candidates) variance += one.weight * Square(one.deviation);
@@ -223,14 +224,13 @@ Variation FitVariation(std::span<const Row> rows) {
   return fit;
 }
 
-// The variance of one run, and how sure it is.
+// The variance of one run, and its degrees of freedom.
 struct Moderated {
   double variance, freedom;
 };
 
 // In a pair the part of the variance due to sampling is known, which leaves more degrees of freedom. Satterthwaite's
-// formula would square this factor, which overstates the certainty of the deviation: simulated pairs reported too many
-// rows.
+// formula would square this factor, which overstates the certainty: simulated pairs reported too many rows.
 double FreedomOf(double sampling, double own_freedom, const Candidate& prior) {
   const double known = own_freedom > 0 ? 0 : sampling / Square(prior.deviation);
   return prior.freedom * (1 + known);
@@ -246,8 +246,8 @@ Moderated Moderate(const Row& row, const Candidate& prior) {
   return Moderate(row, row.sampling + Square(prior.deviation), FreedomOf(row.sampling, row.freedom, prior));
 }
 
-// By all candidates together: the mean variance, and the freedom that gives the mean chance of being far out. A single
-// prior would be taken for surer than it is. With several runs a row that varies by more than the others is found to.
+// Combines all candidates: the mean variance, and the degrees of freedom that give the mean probability of kFarOut. A
+// single prior would appear too certain. With several runs, a row that varies more than the others is recognized.
 Moderated Moderate(const Row& row, const Variation& variation) {
   std::vector<std::pair<double, Moderated>> all;  // with their weights
   for (const Candidate& one : variation.candidates) {
@@ -277,7 +277,7 @@ double PValue(const Row& row, const Moderated& moderated, const RunQuestion& que
   return std::min(1.0, 2 * std::min(more, less));
 }
 
-// Limits the p-value of a single pair to what an outlier may show.
+// Limits the p-value of a single pair to what an outlier may cause.
 double WithUnseenOutlier(const Row& row, double p, const RunQuestion& question) {
   if (row.freedom > 0) return p;
   const Moderated outlier{OutlierVariance(row, 0), kOutlierFreedom};
@@ -293,7 +293,7 @@ void Widen(double error, double freedom, double mean, Difference* of) {
   of->ratio.high = std::max(of->ratio.high, of->ratio.value * std::exp(reach));
 }
 
-// `sampling`: relative variance of one run of a single pair; below 0: of several runs.
+// `sampling`: relative variance of one run of a single pair; negative: several runs.
 double Detectable(double threshold, double error, double freedom, double sampling) {
   const double missed = StudentTwoSided(kPower, freedom) * error;
   double reach = StudentTwoSided(threshold, freedom) * error;
@@ -396,8 +396,8 @@ Difference CompareTotals(const RunsOfRow& of, const RunQuestion& question, const
   return alone.front();
 }
 
-// The difference of the means is the mean of the differences: leaving one block out after the other (the jackknife)
-// gives the variance of these over their number.
+// The difference of the means is the mean of the differences. The jackknife, which omits one block after the other,
+// gives their variance divided by their number.
 double VarianceOverTime(std::span<const double> before, std::span<const double> after) {
   const size_t blocks = std::min(before.size(), after.size());
   if (blocks < kFewestBlocks) return 0;
@@ -423,7 +423,7 @@ void ProgressBlocks::Add(uint32_t key, uint64_t time_ns, double weight) {
   groups_[key][slot] += static_cast<float>(weight);
 }
 
-// Each slot belongs to the blocks that its part of all that was allocated covers.
+// Each slot belongs to the blocks that its part of all allocated bytes covers.
 ProgressBlocks::Blocks ProgressBlocks::Of(uint32_t key) const {
   Blocks blocks{};
   const auto group = groups_.find(key);

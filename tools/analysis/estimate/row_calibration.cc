@@ -11,7 +11,7 @@ namespace {
 
 using format::Index;
 
-// Of something that is not in the dictionaries.
+// The key of a class or method that is not in the dictionaries.
 constexpr uint64_t kUnknownKey = 1;
 
 double Ratio(double of, double to) {
@@ -68,8 +68,8 @@ bool RowCalibration::Enter(const format::Block& block) {
   return takes;
 }
 
-// A site without rows has no bytes, as in a table of rows. A site whose first sample is newer than the first
-// pass, in a running recording, is drawn by its rows.
+// A site without rows has no bytes, as in a table of rows. A site whose first sample is newer than the first pass, in a
+// running recording, is represented by its rows.
 RowCalibration::Factors RowCalibration::Of(Index class_id, Index stack) {
   const auto found = sums_->sites.find(KeyOf(class_id, stack));
   if (found == sums_->sites.end()) return {};
@@ -109,7 +109,7 @@ uint64_t RowCalibration::KeyOf(Index class_id, Index stack) {
   return format::MixWord(of_class + format::MixWord(PathKeyOf(stack)));
 }
 
-// The frames that the recorder's PathOf takes, by their methods.
+// Hashes the methods of the frames that the recorder's PathOf selects.
 uint64_t RowCalibration::PathKeyOf(Index stack) {
   if (stack >= paths_.size()) return kUnknownKey;
   if (paths_[stack] != 0) return paths_[stack];

@@ -1,4 +1,4 @@
-// Rows in place of samples, and samples calibrated to rows.
+// Uses rows instead of samples, and calibrates samples to rows.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace heaprec::tools {
 
-// Rows in place of samples: what code that groups samples by class, path and time needs to take a block's rows instead.
+// Rows instead of samples, for code that groups samples by class, path and time.
 //
 //   if (by_rows(block)) {
 //     drawn = design.Add(block, true);
@@ -27,26 +27,26 @@ namespace heaprec::tools {
 // Units:    ns since the start of the recording.
 // Maths:    docs/estimates.md#rows
 
-// Whether a block is read from its rows; empty: none is. Any thread calls it. All passes over a recording whose results
-// meet have the same rule.
+// Whether a block is read from its rows; empty: no block is. Any thread may call it. All passes over a recording whose
+// results are combined use the same rule.
 using ByRows = std::function<bool(const format::Block&)>;
 
 struct TimeOfRows {
   uint64_t begin_ns = 0, end_ns = 0;  // half open
 };
-// The time of the intervals that a block's rows are of. nullopt: it has no rows, or they have no time.
+// Returns the time of the intervals that a block's rows cover. nullopt: it has no rows, or they have no time.
 std::optional<TimeOfRows> TimeOf(const format::Block& block, uint64_t interval_ns);
 
-// One for each row, in their order: of its class and path, in the middle of the block's time. Everything else of them
-// means nothing.
+// Returns one sample per row, in order: with its class and path, in the middle of the block's time. Other fields are
+// not used.
 std::vector<format::Sample> SamplesOfRows(const format::Block& block, uint64_t interval_ns);
 
-// Brings the kept samples of each site to what the site's rows say: then a flame graph, a table by thread and a table
-// by site of the same recording add up.
+// Scales the kept samples of each site to the site's rows, so that a flame graph, a table by thread and a table by site
+// of the same recording agree.
 //
-// A site here is a class and the methods of the path that a row has. The samples of a site share a factor for bytes and
-// one for objects, over all blocks that are taken. Of a site without samples the rows themselves are drawn: nothing is
-// known of them but class, path and time.
+// A site here is a class and the methods of a row's path. The samples of a site have a common factor for bytes and one
+// for objects, over all calibrated blocks. A site without samples is represented by its rows, of which only class, path
+// and time are known.
 //
 //   RowCalibration calibration(takes);
 //   for (block) calibration.Add(block);             // a first pass over the recording
@@ -63,34 +63,34 @@ class RowCalibration {
     double bytes = 1, objects = 1;
   };
 
-  RowCalibration() = default;  // of no block
-  // `takes`: which blocks are calibrated; each has rows.
+  RowCalibration() = default;  // calibrates no block
+  // `takes`: which blocks to calibrate; each of them has rows.
   explicit RowCalibration(ByRows takes) : takes_(std::move(takes)), sums_(std::make_shared<Sums>()) {}
 
   bool Takes(const format::Block& block) const { return takes_ && takes_(block); }
-  // The next block of the first pass, which is taken.
+  // Adds the next calibrated block of the first pass.
   void Add(const format::Block& block);
-  // Points of the rows of all taken blocks.
+  // Number of points of the rows of all calibrated blocks.
   uint64_t points() const { return sums_ != nullptr ? sums_->points : 0; }
 
-  // The next block of the second pass: whether it is taken. Then the others tell of its samples and rows.
+  // Enters the next block of the second pass, for the functions below. Returns whether it is calibrated.
   bool Enter(const format::Block& block);
   Factors Of(format::Index class_id, format::Index stack);
   void Scale(std::span<WeightedSample> drawn);
-  // Whether its site has no sample.
+  // Whether the row's site has no sample.
   bool IsAlone(const format::Row& row);
 
  private:
   struct Site {
-    double row_bytes = 0, row_objects = 0;          // of the rows
-    double sampled_bytes = 0, sampled_objects = 0;  // that the samples stand for
+    double row_bytes = 0, row_objects = 0;          // sums over the rows
+    double sampled_bytes = 0, sampled_objects = 0;  // represented by the samples
   };
   struct Sums {
     std::unordered_map<uint64_t, Site> sites;  // by key
     uint64_t points = 0;
   };
   struct Method {
-    uint64_t key = 0;  // 0: not looked at yet
+    uint64_t key = 0;  // 0: not computed yet
     bool is_primitive = false;
   };
 
@@ -102,10 +102,10 @@ class RowCalibration {
   ByRows takes_;
   std::shared_ptr<Sums> sums_;
   format::AllocationPrimitives primitives_ = format::AllocationPrimitives::Default();
-  // Of the current chunk; keys are 0 until they are asked for.
+  // For the current chunk; keys are 0 until they are needed.
   const format::Dictionaries* names_ = nullptr;
   uint32_t chunk_ = format::kNone;
-  std::vector<uint64_t> classes_, paths_;  // paths: by stack
+  std::vector<uint64_t> classes_, paths_;  // paths: by stack index
   std::vector<Method> methods_;
 };
 

@@ -14,7 +14,7 @@
 namespace heaprec::tools {
 namespace {
 
-// A stratum with fewer expected samples may have none by chance, or so few that the ratio is biased.
+// A stratum with fewer expected samples may have none by chance, or too few for an unbiased ratio.
 constexpr double kMinSamples = 10;
 
 }  // namespace
@@ -43,11 +43,11 @@ void StrataBuilder::Add(const format::Block& block, bool by_rows) {
   }
 }
 
-// What is missing is of classes that nobody knows.
+// The missing bytes may belong to any class.
 bool StrataBuilder::IsComplete(const format::CensusCounters& counters) {
   double counted = 0;
   for (const auto& [name, one] : classes_) counted += one.counted;
-  // The recorder has a separate count of the stack chunks that it sees.
+  // The recorder counts stack chunks separately.
   const auto chunks = classes_.find(kStackChunk);
   const double without = counted - (chunks == classes_.end() ? 0 : chunks->second.counted);
   const auto recorded = static_cast<double>(design_.counted_bytes());
@@ -67,8 +67,8 @@ bool StrataBuilder::HasEnoughCounts(const Sums& sums) const {
   return sums.counted >= kMinSamples * unit_ && sums.bytes > 0;
 }
 
-// The largest classes each have their own; all others have one together, with so many of the smallest of those as it
-// takes. Which they are depends on what was counted, hardly on what was sampled: so chance does not choose.
+// The largest classes each have a stratum; all others share one, with as many of the smallest large classes as it
+// needs. The choice depends on counts, and hardly on samples, so it is not random.
 Strata StrataBuilder::Build(const format::CensusCounters& counters) {
   if (!counts_all_) return Strata();
   if (is_biased_) why_none_ = "weights are biased";

@@ -1,13 +1,12 @@
-// Finds the strata of a recording in a first pass over it: how much a census counted of each class, beside how much of
-// it the samples stand for.
+// Finds the strata of a recording in a first pass: compares the census count of each class with what its samples
+// represent.
 //
 //   StrataBuilder builder(header);
 //   for (block) builder.Add(block);
 //   design.SetStrata(builder.Build(recording.census_counters()));
 //
 // Units:    bytes and objects.
-// Failure:  no strata where there is no census that counted all, or one that does not tell enough; why_none() says what
-//           it lacks.
+// Failure:  no strata without a census that counted everything, or if it is not sufficient; why_none() has the reason.
 // Maths:    docs/estimates.md#post-stratification
 #pragma once
 
@@ -27,9 +26,9 @@ class StrataBuilder {
  public:
   explicit StrataBuilder(const format::FileHeader& header);
 
-  // The next block, whole; `by_rows`: as the design that gets the strata.
+  // Adds the next block, unfiltered; `by_rows`: as for the design that gets the strata.
   void Add(const format::Block& block, bool by_rows = false);
-  // After the last one.
+  // Call after the last block.
   Strata Build(const format::CensusCounters& counters);
 
   // Empty: there are strata.
@@ -38,14 +37,14 @@ class StrataBuilder {
  private:
   // The sums of a class, or of several classes.
   struct Sums {
-    double bytes = 0;                 // that the samples stand for
-    double counted = 0, objects = 0;  // bytes and objects
+    double bytes = 0;                 // represented by the samples
+    double counted = 0, objects = 0;  // counted bytes and objects
     Sums& operator+=(const Sums& other);
   };
   using Class = std::map<std::string, Sums>::value_type;
 
   bool IsComplete(const format::CensusCounters& counters);
-  // Whether the count is worth kMinSamples samples, and there are samples at all.
+  // Whether the count corresponds to at least kMinSamples samples, and there are samples at all.
   bool HasEnoughCounts(const Sums& sums) const;
 
   const bool counts_all_, is_biased_;

@@ -5,16 +5,16 @@
 namespace heaprec::tools {
 namespace {
 
-// Sums of the same samples in another order may differ by rounding.
+// Sums of the same samples in a different order may differ by rounding.
 constexpr double kRounding = 1e-9;
 
-// What one sample, or a row, adds to the sums of the variance.
+// The terms that one sample or row adds to the variance.
 struct Terms {
   Spread variance;
   double seen, bytes_fourth, objects_fourth;
 };
 
-// y / p times z / p times 1 - p; p is s / w before a census scaled w. Rows may have scaled it to less than s.
+// y / p times z / p times 1 - p, where p is s / w before a census scaled w. Rows may have scaled w to less than s.
 Terms TermsOf(const WeightedSample& sample) {
   const double w = sample.weight, o = sample.objects;
   const double factor = sample.of_class != nullptr ? sample.of_class->factor : 1;
@@ -23,7 +23,7 @@ Terms TermsOf(const WeightedSample& sample) {
   return {variance, sample.size, variance.bytes * variance.bytes, variance.objects * variance.objects};
 }
 
-// A census may have scaled it, too.
+// A census may also have scaled the row.
 Terms TermsOfRow(const WeightedSample& sample) {
   const format::Row& row = *sample.row;
   const double factor = sample.weight / row.bytes, square = factor * factor;
@@ -83,7 +83,7 @@ Subset& Subset::operator+=(const Subset& other) {
   return *this;
 }
 
-// Not if a filter left out some of its samples.
+// Not if a filter has removed some of its samples.
 const CountedClass* Subset::counted() const {
   const bool is_whole = is_class_ && class_ != nullptr && class_->is_one && bytes_ >= class_->scaled * (1 - kRounding);
   return is_whole ? class_ : nullptr;

@@ -13,23 +13,23 @@
 
 namespace heaprec::tools {
 
-// A sample as the estimators see it: how large it is, and what it represents. Or a row, which represents all points of
-// a class and path in a block, as if it were one sample.
+// A sample for the estimators: its size, and what it represents. Or a row, which represents all points of a class and
+// path in a block, as one sample.
 //
-// Units:    the stream's: bytes, or events. An event is as an object of one byte.
+// Units:    the stream's: bytes, or events. An event counts as an object of one byte.
 // Maths:    docs/estimates.md#estimates
 struct CountedClass;
 
 struct WeightedSample {
-  uint32_t index = 0;                // into the samples of its block, or into its rows
-  const format::Row* row = nullptr;  // of the block; null: it is a sample
+  uint32_t index = 0;                // index into the samples of its block, or into its rows
+  const format::Row* row = nullptr;  // a row of the block; null: this is a sample
   format::Index class_id = format::kNone, stack = format::kNone;
-  uint64_t interval = 0;  // that it was drawn in
-  double size = 0;        // of the object, 1 for an event; 0: the chance of inclusion is unknown
-  double weight = 0;      // through both stages; the chance of inclusion is size / weight
-  double objects = 0;     // that it stands for
+  uint64_t interval = 0;  // interval in which it was drawn
+  double size = 0;        // size of the object, 1 for an event; 0: the inclusion probability is unknown
+  double weight = 0;      // after both stages; the inclusion probability is size / weight
+  double objects = 0;     // number of objects that it represents
 
-  const CountedClass* of_class = nullptr;  // to whose count it was scaled
+  const CountedClass* of_class = nullptr;  // class whose count it was scaled to
 
   uint64_t points() const { return row != nullptr ? row->points : 1; }
 };
@@ -40,25 +40,26 @@ struct WeightedSample {
 // Failure:  a sample whose class was not counted is not scaled.
 // Maths:    docs/estimates.md#post-stratification
 
-// A class, by the JVM's spelling of its name.
+// A class, identified by the JVM's spelling of its name.
 //
 // Units:    bytes and objects.
 struct CountedClass {
-  double factor = 1;              // scales the bytes and objects of a sample to what was counted of the class's stratum
+  // by which a sample's bytes and objects are multiplied to match the count of the class's stratum
+  double factor = 1;
   bool is_one = false;            // no other class has the same name without generated suffixes
   double bytes = 0, objects = 0;  // counted
-  double scaled = 0;              // bytes of all its samples, scaled
+  double scaled = 0;              // sum of the scaled bytes of all its samples
 };
 
 class Strata {
  public:
   struct Table {
-    std::unordered_map<std::string, CountedClass> classes;  // by the name in dictionaries
-    size_t strata = 0;                                      // classes, each of the rare ones together with others
-    double bytes = 0;                                       // counted, of all
+    std::unordered_map<std::string, CountedClass> classes;  // by name in the dictionaries
+    size_t strata = 0;                                      // number of strata; rare classes share one
+    double bytes = 0;                                       // counted bytes of all classes
   };
 
-  Strata() = default;  // none
+  Strata() = default;  // no strata
   explicit Strata(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
 
   size_t count() const { return table_ != nullptr ? table_->strata : 0; }
@@ -82,7 +83,7 @@ class Strata {
 
 // Running sums over the samples of a subset (a class, a site, a thread, a time range), used to estimate it.
 //
-// Samples may be added in any order. Allocates nothing, because a table has one Subset for each of many sites.
+// Samples may be added in any order. Uses no heap, because a table has one Subset per site.
 //
 // Units:    bytes and objects.
 // Maths:    docs/estimates.md#variance, name for name
@@ -111,23 +112,23 @@ class Subset {
   // Adds the samples of another subset.
   Subset& operator+=(const Subset& other);
 
-  uint64_t samples() const { return samples_; }  // of rows: their points
+  uint64_t samples() const { return samples_; }  // for rows: their points
   double bytes() const { return bytes_; }        // sum of weights: unbiased
   double objects() const { return objects_; }    // sum of weight / size: unbiased
-  // Samples whose size the recording does not have: objects() lacks their objects.
+  // Number of samples without a size; objects() lacks their objects.
   uint64_t unsized() const { return unsized_; }
   double seen() const { return seen_; }  // bytes of the sampled objects themselves: a lower limit of the total
-  // As if all were drawn independently: of rows unbiased, of samples through both stages an upper estimate.
+  // Computed as if all were drawn independently: unbiased for rows; an upper estimate for samples after both stages.
   const Spread& variance() const { return variance_; }
-  // Sums of the squares of the terms of variance(), for its own uncertainty.
+  // Sums of the squares of the terms of variance(), which give its own uncertainty.
   double bytes_fourth() const { return bytes_fourth_; }
   double objects_fourth() const { return objects_fourth_; }
-  // The subset is one complete class that a census counted; null: it is not.
+  // If the subset is one complete class that a census counted, that class; otherwise null.
   const CountedClass* counted() const;
 
  private:
   bool is_class_;
-  const CountedClass* class_ = nullptr;  // of all samples; null: of several, or of none that was counted
+  const CountedClass* class_ = nullptr;  // class of all samples; null: there are several, or it was not counted
   uint64_t samples_ = 0, unsized_ = 0;
   double bytes_ = 0, objects_ = 0, seen_ = 0;
   Spread variance_;

@@ -11,7 +11,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Of JDK 11 to 27.
+// In JDK 11 to 27.
 constexpr std::array<std::string_view, 5> kOwn{
     "libjvm.so.MemAllocator::Allocation::notify_allocation_jvmti_sampler",
     "libjvm.so.ThreadHeapSampler::",

@@ -1,9 +1,9 @@
-// Allocation primitives (format/model/allocation_primitives.h) as reports use them: those of a file, and frames that
-// only report a sample.
+// Allocation primitives (format/model/allocation_primitives.h) for reports: reads them from a file, and adds frames
+// that only report a sample.
 //
-// A file has one pattern a line; "#" begins a comment, and a line "default" stands for the built-in ones.
+// A file has one pattern per line; "#" begins a comment, and a line "default" adds the built-in ones.
 //
-// Failure:  ReadPrimitives returns the sentence for the user.
+// Failure:  ReadPrimitives returns an error message for the user.
 // List:     docs/reference/sites.md
 #pragma once
 
@@ -19,7 +19,8 @@ using format::AllocationPrimitives;
 
 Result<AllocationPrimitives> ReadPrimitives(const std::string& path);
 
-// The site of memory that the JVM allocates to report a sampled object, and whether `method` shows such an allocation.
+// The name of the site of memory that the JVM allocates to report a sampled object, and whether `method` is part of
+// such an allocation.
 inline constexpr std::string_view kOwnSite = "[heaprec]";
 bool AllocatesForSampling(std::string_view method);
 

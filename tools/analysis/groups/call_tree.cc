@@ -59,7 +59,7 @@ CallTree::Role CallTree::Judge(std::string_view method) const {
   return options_.is_primitive && options_.is_primitive(method) ? Role::kPrimitive : Role::kOther;
 }
 
-// Finds the outermost native frame at the leaf that reports a sample to heaprec; kNone: there is none.
+// Returns the outermost native frame at the leaf that reports a sample to heaprec; kNone: there is none.
 format::Index CallTree::OwnSiteOf(format::Index stack) {
   format::Index own = format::kNone;
   for (format::Index at = stack; options_.marks_own && at < sites_.size();) {
@@ -73,7 +73,7 @@ format::Index CallTree::OwnSiteOf(format::Index stack) {
   return own;
 }
 
-// Towards the root, past primitives; a stack that has nothing else stays as it is.
+// Goes towards the root, past primitives; a stack of primitives only stays unchanged.
 format::Index CallTree::SiteOf(format::Index stack) {
   if (stack >= sites_.size()) return stack;
   if (sites_[stack] != kNotLooked) return sites_[stack];
@@ -90,7 +90,7 @@ format::Index CallTree::SiteOf(format::Index stack) {
   return sites_[stack] = site;
 }
 
-// Upwards to a node that is known already, then down again: a stack may be thousands of frames deep.
+// Walks up to a known node, then down again, without recursion: a stack may be thousands of frames deep.
 CallTree::NodeId CallTree::Look(format::Index stack) {
   if (stack >= nodes_of_.size()) return ChildOf(kRoot, names_.Of(kUnknown));
   path_.clear();
@@ -116,7 +116,7 @@ CallTree::NodeId CallTree::Look(format::Index stack) {
   return node == kRoot ? nodes_of_[stack] = ChildOf(kRoot, names_.Of(kHidden)) : node;
 }
 
-// Rows are few, and their paths short.
+// There are few rows, and their paths are short.
 CallTree::NodeId CallTree::OfRow(format::Index path) {
   if (path >= nodes_of_.size()) return Look(path);
   path_.clear();
@@ -136,7 +136,7 @@ NamePool::Id CallTree::InnermostNameOf(format::Index stack) {
   return NameAbove(own == format::kNone ? stack : own);
 }
 
-// The name of the first frame that is not hidden.
+// Returns the name of the first frame that is not hidden.
 NamePool::Id CallTree::NameAbove(format::Index stack) {
   if (stack >= nodes_of_.size()) return names_.Of(kUnknown);
   for (format::Index at = stack;;) {
@@ -152,7 +152,7 @@ CallTree::NodeId CallTree::Below(NodeId parent, format::Index frame) {
   const NamePool::Id name = NameOfFrame(frame);
   if (name == kLeftOut || nodes_[parent].depth >= kMaxDepth) return parent;
   if (options_.fold) {
-    // Where there is such a child, nothing above has its name.
+    // If there is such a child, no node above has its name.
     if (const NodeId known = FindChild(parent, name); known != format::kNone) return known;
     for (NodeId above = parent; above != kRoot; above = nodes_[above].parent) {
       if (nodes_[above].name == name) return above;
@@ -162,7 +162,7 @@ CallTree::NodeId CallTree::Below(NodeId parent, format::Index frame) {
 }
 
 CallTree::NodeId CallTree::FindChild(NodeId parent, NamePool::Id name) const {
-  // A stack that was new brought its frames one after the other: the first child is the next node.
+  // A new stack adds its frames one after the other, so the first child is the next node.
   const NodeId next = parent + 1;
   if (next < nodes_.size() && nodes_[next].parent == parent && nodes_[next].name == name) return next;
   const auto is_same = [&](NodeId id) { return id != kRoot && nodes_[id].parent == parent && nodes_[id].name == name; };
@@ -185,7 +185,7 @@ NamePool::Id CallTree::NameOfFrame(format::Index frame) {
   return name = options_.lines && entry.line >= 0 ? Render(entry) : NameOfMethod(entry);
 }
 
-// Each chunk has most of the methods that those before it had.
+// Most methods of a chunk also occur in earlier chunks.
 NamePool::Id CallTree::NameOfMethod(const format::Frame& frame) {
   if (frame.method >= names_of_methods_.size()) return Render(frame);
   NamePool::Id& name = names_of_methods_[frame.method];
@@ -210,12 +210,12 @@ NamePool::Id CallTree::Render(const format::Frame& frame) {
 
 void FrameTypes::Add(const format::Block& block, CallTree& tree, format::Index stack, double weight) {
   const format::Dictionaries& names = *block.dictionaries;
-  // A parent stands before its child, whatever a damaged file says of a loop.
+  // A parent precedes its child; this also ends loops in damaged files.
   for (format::Index at = stack; at < names.stacks.size();) {
     const format::StackNode& entry = names.stacks[at];
     const bool has_parent = entry.parent < at;
     const CallTree::NodeId node = tree.Of(at);
-    // A frame that is hidden, or folded into one above, has no node of its own.
+    // A frame that is hidden or folded has no node of its own.
     const bool is_own = !has_parent || tree.At(node).depth > tree.At(tree.Of(entry.parent)).depth;
     if (is_own && entry.frame < names.frames.size()) {
       if (node >= now_.size()) now_.resize(std::max<size_t>(node + size_t{1}, now_.size() * 3 / 2));

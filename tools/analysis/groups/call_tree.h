@@ -1,4 +1,4 @@
-// Stacks of all chunks and recordings as one tree of names, and how the code of its frames ran.
+// The stacks of all chunks and recordings as one tree of names, and how the code of its frames was executed.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@
 
 namespace heaprec::tools {
 
-// Names as small numbers, the same for all chunks, recordings and files: what is merged by name is merged by number.
+// Names as small numbers, the same for all chunks, recordings and files: equal numbers mean merged names.
 class NamePool {
  public:
   using Id = uint32_t;
 
-  // `merged`: how those who read recordings into the pool are to show names; null: as they are.
+  // `merged`: how names of recordings are to be shown; null: unchanged.
   explicit NamePool(std::shared_ptr<MergedNames> merged = nullptr) : merged_(std::move(merged)) {}
 
   // Ids count up from 0.
@@ -41,16 +41,16 @@ class NamePool {
   StringTable names_;
 };
 
-// Numbers by keys of 64 bits that are hashes already. One place in memory is looked at, where a table of nodes takes
-// three: most keys are asked for once with every chunk, when nothing of them is in a cache any more.
+// Numbers by keys of 64 bits, which are already hashes. A lookup accesses one cache line, where a table of indices
+// needs three: most keys are looked up once per chunk, when none of them is cached.
 //
-// Memory:   at most 32 bytes for each key.
+// Memory:   at most 32 bytes per key.
 class KeyTable {
  public:
-  // The number of the key; new keys have the number kNew, for the caller to change. Valid until the next call.
+  // Returns the number of the key. A new key has the number kNew, which the caller changes. Valid until the next call.
   static constexpr uint32_t kNew = 0xffffffff;
   uint32_t& operator[](uint64_t key) {
-    if (key == 0) key = 1;  // 0: free
+    if (key == 0) key = 1;  // 0 marks a free entry
     if (2 * (taken_ + 1) > entries_.size()) Grow();
     Entry& entry = Find(key);
     if (entry.key == 0) {
@@ -81,7 +81,7 @@ class KeyTable {
     }
   }
 
-  std::vector<Entry> entries_;  // a power of two
+  std::vector<Entry> entries_;  // their number is a power of two
   size_t taken_ = 0;
 };
 
@@ -97,14 +97,14 @@ class KeyTable {
 // kUnknown below the root. Frames that were not recorded are nodes kTruncated. A stack whose frames are all hidden is
 // the node kHidden below the root. A row without kept samples is its path below a node kCallersNotKept.
 //
-// A site is the innermost frame that is no allocation primitive (allocation_primitives.h). Primitives at a stack's leaf
-// are omitted, so the path ends at the site; those among its callers stay. Paths of memory that the JVM allocates to
-// report samples end at a frame kOwnSite, which replaces the JVM's own frames.
+// A site is the innermost frame that is not an allocation primitive (allocation_primitives.h). Primitives at a stack's
+// leaf are omitted, so the path ends at the site; those among its callers stay. Paths of memory that the JVM allocates
+// to report samples end at a frame kOwnSite, which replaces the JVM's own frames.
 //
 // Folding removes recursion, direct or mutual: a frame whose name is already on its path leads back to that node. So a
 // name is on a path at most once: a b a c becomes a c.
 //
-// Memory:   one node for each distinct path, one number for each stack of the current chunk.
+// Memory:   one node per distinct path, one number per stack of the current chunk.
 // Failure:  none. Frames beyond kMaxDepth, more than the recorder writes, stay in the node at that depth.
 
 inline constexpr std::string_view kHidden = "[hidden]";
@@ -124,8 +124,8 @@ class CallTree {
     bool lines = false;  // "java.util.HashMap.resize:702" where the line is known
     bool fold = false;
     std::function<bool(std::string_view method)> hides{};  // frames to omit; empty: none
-    // Frames at the leaf to omit, so that the leaf is the site; empty: none. A stack of primitives alone stays as it
-    // is.
+    // Frames at the leaf to omit, so that the leaf is the site; empty: none. A stack of primitives only stays
+    // unchanged.
     std::function<bool(std::string_view method)> is_primitive{};
     bool marks_own = true;  // false: shows the JVM's frames instead of kOwnSite
   };
@@ -133,12 +133,12 @@ class CallTree {
   CallTree(NamePool* names, Options options);
 
   void Start();
-  // `names` must have entered the block, and stay valid until the next one.
+  // `names` must have entered the block, and stay valid until the next call.
   void Enter(const format::Block& block, Names* names);
 
-  // Returns the leaf node of a stack of the block entered last.
+  // Returns the leaf node of a stack of the latest entered block.
   NodeId Of(format::Index stack) { return PathOf(SiteOf(stack)); }
-  // The same of the path of a row, whose callers are not known: it lies below a node kCallersNotKept.
+  // The same for the path of a row, whose callers are unknown: it is below a node kCallersNotKept.
   NodeId OfRow(format::Index path);
   // Returns the name of that node without building its path.
   NamePool::Id LeafNameOf(format::Index stack) { return NameAbove(SiteOf(stack)); }
@@ -169,7 +169,7 @@ class CallTree {
   Role RoleOf(format::Index frame);
   Role Judge(std::string_view method) const;
   NodeId Below(NodeId parent, format::Index frame);
-  // format::kNone: there is none.
+  // Returns format::kNone if there is none.
   NodeId FindChild(NodeId parent, NamePool::Id name) const;
   uint64_t HashOf(NodeId id) const { return HashOf(nodes_[id].parent, nodes_[id].name); }
   static uint64_t HashOf(NodeId parent, NamePool::Id name) { return format::MixWord(uint64_t{parent} << 32 | name); }
@@ -189,24 +189,24 @@ class CallTree {
   uint32_t chunk_ = format::kNone;
   std::vector<NodeId> nodes_of_;                           // by stack
   std::vector<NamePool::Id> names_of_, names_of_methods_;  // by frame, by method
-  std::vector<format::Index> sites_;                       // by stack: the node at which its path ends
+  std::vector<format::Index> sites_;                       // by stack: the node that ends its path
   std::vector<Role> roles_;                                // by method
-  std::vector<format::Index> path_;                        // scratch
+  std::vector<format::Index> path_;                        // scratch buffer
 };
 
-// How the code of frames ran: what part of the bytes that were allocated below them was by interpreted, by compiled, by
+// How the code of frames was executed: which part of the bytes allocated below them came from interpreted, compiled or
 // inlined code.
 //
 //   FrameTypes types;
 //   types.Start();                                     // with every recording
 //   types.Add(block, tree, sample.stack, weight);      // the tree has entered the block
 //   types.Close(factor);                               // at a recording's end: multiplies its weights by this
-//   types.Of(node);                                    // of a frame on its path
+//   types.Of(node);                                    // for a frame on its path
 //
-// Memory:   a few numbers for each node of the tree.
-// Failure:  none. What the recording does not tell is FrameType::kUnknown.
+// Memory:   a few numbers per node of the tree.
+// Failure:  none. Unrecorded types are FrameType::kUnknown.
 
-// By format::FrameType.
+// Indexed by format::FrameType.
 using ByFrameType = std::array<double, format::kFrameTypes>;
 
 class FrameTypes {
@@ -215,7 +215,7 @@ class FrameTypes {
   void Add(const format::Block& block, CallTree& tree, format::Index stack, double weight);
   void Close(double factor);
 
-  // Bytes, of all recordings closed.
+  // Bytes over all closed recordings.
   ByFrameType Of(CallTree::NodeId node) const { return node < all_.size() ? all_[node] : ByFrameType{}; }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using NodeId = CallTree::NodeId;
 
-// A box that may come next, the heaviest first. Ties by what came first, so that the same tree has the same boxes.
+// A possible next box, the heaviest first. Ties are resolved by age, so that the same tree has the same boxes.
 template <typename What>
 struct Candidate {
   double weight = 0;
@@ -22,7 +22,7 @@ struct Candidate {
   }
 };
 
-// Leaves that have the same names from the leaf up to here, and where each has got to: the root if it is at its end.
+// Leaves with the same names from the leaf up to here, and the current node of each: the root if it has ended.
 struct Called {
   NamePool::Id name = 0;
   std::vector<std::pair<NodeId, NodeId>> leaves;  // leaf, the node of this box
@@ -37,7 +37,7 @@ std::vector<double> SumsOf(const CallTree& tree, std::span<const double> weights
   return sums;
 }
 
-// Those of a node stand from begin[node] to begin[node + 1].
+// Children of a node are at begin[node] to begin[node + 1].
 struct Children {
   std::vector<uint32_t> begin;
   std::vector<NodeId> nodes;
@@ -108,7 +108,7 @@ FlameBoxTree FlameBoxTree::Callers(const CallTree& tree, std::span<const double>
   made.box_of_.resize(tree.nodes().size(), 0);
   std::priority_queue<Candidate<Called>> queue;
   std::vector<uint32_t> depths;  // by box
-  // Puts the leaves of a box into the boxes below it.
+  // Distributes the leaves of a box among the boxes below it.
   const auto split = [&](BoxId parent, const Called& of) {
     const BoxId above = made.boxes_[parent].parent;
     depths.push_back(above == kNone ? 0 : depths[above] + 1);
@@ -125,7 +125,7 @@ FlameBoxTree FlameBoxTree::Callers(const CallTree& tree, std::span<const double>
     for (auto& [name, candidate] : below) {
       candidate.what.name = name;
       candidate.parent = parent;
-      // The leaf that came first tells it from others, whatever the order of the map.
+      // The oldest leaf identifies it, independently of the order of the map.
       candidate.number = uint64_t{parent} << 32 | candidate.what.leaves.front().first;
       queue.push(std::move(candidate));
     }
@@ -158,7 +158,7 @@ std::vector<FlameBoxTree::BoxId> FlameBoxTree::Preorder(std::span<const double> 
     open.pop_back();
     order.push_back(box);
     std::vector<BoxId>& below = children[box];
-    // The last of them is on top of the stack.
+    // The last of them is at the top of the heap.
     std::stable_sort(below.begin(), below.end(), [&](BoxId a, BoxId b) {
       const bool folded_a = boxes_[a].folded > 0, folded_b = boxes_[b].folded > 0;
       return folded_a != folded_b ? folded_a : value[a] < value[b];

@@ -5,7 +5,7 @@
 //
 // A box includes all samples of the boxes below it. Box 0 is the root and includes everything.
 //
-// Memory:   a few numbers for each node of the tree, and each box.
+// Memory:   a few numbers per node of the tree and per box.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class FlameBoxTree {
   static constexpr BoxId kNone = 0xffffffff;
 
   struct Box {
-    BoxId parent = kNone;   // has the smaller id
+    BoxId parent = kNone;   // has a smaller id
     NamePool::Id name = 0;  // empty for the root and for folded boxes
     uint64_t folded = 0;    // number of the parent's children folded into this one
     double weight = 0;
@@ -31,7 +31,7 @@ class FlameBoxTree {
   struct Bounds {
     size_t most = 0;        // maximum number of boxes, without folded ones
     double least_part = 0;  // minimum part of the total weight
-    uint32_t depth = 0;     // boxes at this depth include what is below them; 0: no limit
+    uint32_t depth = 0;     // boxes at this depth include everything below them; 0: no limit
   };
 
   // Root first. `weights`: by node of the tree, the weight of samples with this leaf.
@@ -40,7 +40,7 @@ class FlameBoxTree {
   static FlameBoxTree Callers(const CallTree& tree, std::span<const double> weights, Bounds bounds);
 
   const std::vector<Box>& boxes() const { return boxes_; }
-  // The deepest box that includes the samples of a leaf; the root if it had no weight.
+  // Returns the deepest box that includes the samples of a leaf; the root if it has no weight.
   BoxId Of(CallTree::NodeId leaf) const { return leaf < box_of_.size() ? box_of_[leaf] : 0; }
 
   // Boxes in preorder, children by `value`, largest first, folded ones last.

@@ -27,15 +27,15 @@ constexpr std::array<std::pair<std::string_view, By>, 9> kNames{{{"class", By::k
                                                                  {"kind", By::kKind},
                                                                  {"size", By::kSize}}};
 
-// "libc.so.6" of "libc.so.6.qsort", "libzip.so" of "libzip.so.deflate"; of anything else what stands before the first
-// dot.
+// Returns "libc.so.6" for "libc.so.6.qsort" and "libzip.so" for "libzip.so.deflate"; for other names the part before
+// the first dot.
 std::string_view LibraryIn(std::string_view site) {
   constexpr std::string_view kShared = ".so";
   if (site.starts_with('[')) return site;
   const size_t shared = site.find(".so.");
   if (shared == std::string_view::npos) return site.substr(0, site.find('.'));
   size_t end = shared + kShared.size();
-  // Numbers of a version.
+  // Version numbers.
   while (site[end] == '.') {
     const size_t next = site.find_first_not_of("0123456789", end + 1);
     if (next == end + 1 || next == std::string_view::npos || site[next] != '.') break;
@@ -105,14 +105,14 @@ void Grouping::KeysOf(const format::Block& block, std::span<const WeightedSample
       const bool is_row = drawn[i]->row != nullptr;
       (*keys)[i] = is_alike ? (*keys)[i - 1] : KeyOfPlace(drawn[i]->class_id, drawn[i]->stack, is_row, names, tree);
     } else if (by_ == By::kKind && drawn[i]->row != nullptr) {
-      (*keys)[i] = format::kKinds;  // of any
+      (*keys)[i] = format::kKinds;  // of any kind
     } else {
       (*keys)[i] = KeyOf(block.samples[drawn[i]->index], names, tree);
     }
   }
 }
 
-// Samples of one class and stack have one key. They lie side by side.
+// Samples with the same class and stack have the same key, and are adjacent.
 bool Grouping::IsOfPlace() const {
   return by_ == By::kClass || by_ == By::kSite || by_ == By::kMethod || by_ == By::kPackage || by_ == By::kLibrary ||
          by_ == By::kStack;
@@ -154,7 +154,7 @@ uint32_t Grouping::Named(format::Index index, Names* names, CallTree* tree) {
   return key;
 }
 
-// Valid until the next call.
+// The result is valid until the next call.
 std::string_view Grouping::NameOfEntry(format::Index index, Names* names) {
   if (by_ == By::kClass) return names->Class(index);
   if (by_ == By::kThread) return names->Thread(index);
@@ -192,7 +192,7 @@ void GroupTable::Start() {
 
 void GroupTable::Add(Key key, const WeightedSample& drawn) { SubsetOf(key).Add(drawn); }
 
-// Those of a group mostly lie side by side, and the next group's sums nowhere near: they are asked for early.
+// Sums of a group are mostly adjacent, but those of the next group are not: prefetches them.
 void GroupTable::Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn) {
   constexpr size_t kAhead = 6, kCacheLine = 64;
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -210,7 +210,7 @@ Subset& GroupTable::SubsetOf(Key key) {
   uint32_t& slot = slots_[key];
   if (slot == kNone) {
     slot = static_cast<uint32_t>(rows_.size());
-    rows_.push_back({key, unseen_});  // the recordings before had none of it
+    rows_.push_back({key, unseen_});  // earlier recordings have none of it
     subsets_.emplace_back(holds_);
   }
   return subsets_[slot];

@@ -1,4 +1,4 @@
-// Samples by class, site, thread or another key, and the estimates of each group.
+// Groups samples by class, site, thread or another key, and estimates each group.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ namespace heaprec::tools {
 enum class By : uint8_t {
   kClass,    // of the object
   kSite,     // the frame that allocated: the leaf of the stack
-  kMethod,   // as kSite; a table may add its callees (cumulative)
-  kPackage,  // of the site's class
-  kLibrary,  // of native code: that of the site
+  kMethod,   // as kSite; a table may add callees (cumulative)
+  kPackage,  // package of the site's class
+  kLibrary,  // for native code: the site's library
   kThread,   // by name
   kStack,    // all frames
   kLabel,    // the value of one key
@@ -41,15 +41,15 @@ enum class By : uint8_t {
 
 class Grouping {
  public:
-  // "class", ..., "label:KEY"
+  // Parses "class", ..., "label:KEY".
   static Result<Grouping> Parse(std::string_view text);
-  static std::vector<std::string> Words();  // all of them; "label:" is followed by the label's key
+  static std::vector<std::string> Words();  // all keywords; "label:" is followed by the label's key
   explicit Grouping(By by, std::string label = "") : by_(by), label_(std::move(label)) {}
 
   By by() const { return by_; }
   // As given: "class", "label:request".
   std::string Text() const;
-  // Whether rows tell it.
+  // Whether rows have the key.
   bool takes_rows() const;
 
   // Call for every recording.
@@ -57,10 +57,10 @@ class Grouping {
   // Call for every block, before asking for keys of its samples.
   void Enter(const format::Block& block);
   uint32_t KeyOf(const format::Sample& sample, Names* names, CallTree* tree);
-  // Both in one call: the keys of the samples in `drawn`, in its order.
+  // Both in one call: returns the keys of the samples in `drawn`, in its order.
   void KeysOf(const format::Block& block, std::span<const WeightedSample* const> drawn, Names* names, CallTree* tree,
               std::vector<uint32_t>* keys);
-  // By size, keys are in the order of sizes.
+  // For kSize, keys are in the order of sizes.
   std::string NameOf(uint32_t key, const CallTree& tree) const;
 
  private:
@@ -81,10 +81,11 @@ class Grouping {
   std::vector<uint32_t> packages_;  // by name
 };
 
-// "java.util" of "java.util.HashMap.resize", "[no package]" of "A.main". A hidden class has an address behind a slash.
+// Returns "java.util" for "java.util.HashMap.resize", "[no package]" for "A.main". A hidden class has an address after
+// a slash.
 std::string_view PackageOf(std::string_view site);
 
-// "16 B to 32 B", "2 KiB to 4 KiB" (from, to below): sizes with this number of bits.
+// Returns "16 B to 32 B", "2 KiB to 4 KiB" (from, to below) for sizes with this number of bits.
 std::string SizeClassName(uint32_t bits);
 inline uint32_t SizeClassOf(uint64_t size) {
   uint32_t bits = 0;
@@ -102,7 +103,7 @@ inline uint32_t SizeClassOf(uint64_t size) {
 //
 // A sample may be in several groups, but only once in each.
 //
-// Memory:   one Subset for each group of the current recording, GroupEstimates for each group of earlier ones.
+// Memory:   one Subset per group of the current recording, GroupEstimates per group of earlier ones.
 class GroupTable {
  public:
   using Key = uint32_t;
@@ -111,12 +112,12 @@ class GroupTable {
     GroupEstimates estimates;
   };
 
-  // `holds`: what a group holds.
+  // `holds`: whether a group is a class.
   explicit GroupTable(Subset::Holds holds = Subset::Holds::kAny) : holds_(holds) {}
 
   void Start();
   void Add(Key key, const WeightedSample& drawn);
-  // Adds each sample to the group of the key at the same position.
+  // Adds each sample to the group with the key at the same position.
   void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
   // Adds the bytes and objects that the census of the current recording counted for the group. If the census counted
   // every class and no filter is set, Close uses them instead of the samples.
@@ -125,7 +126,7 @@ class GroupTable {
 
   // Rows of all closed recordings, in the order of their first sample or count.
   const std::vector<Row>& Rows() const { return rows_; }
-  // Estimates of the group, which may have no samples; Unseen: of any group without samples.
+  // Of: estimates of the group, which may have no samples. Unseen: estimates of any group without samples.
   const GroupEstimates& Of(Key key) const;
   const GroupEstimates& Unseen() const { return unseen_; }
 
@@ -141,7 +142,7 @@ class GroupTable {
   };
   std::vector<Counted> counted_;  // of the current recording
   std::vector<Row> rows_;
-  double whole_ = 0;  // bytes of the closed recordings
+  double whole_ = 0;  // bytes of all closed recordings
   GroupEstimates unseen_;
 };
 

@@ -25,10 +25,10 @@ void Count(const format::Sample& sample, Completeness::Part* into) {
 
 using format::Stream;
 
-// Where a part of the samples that tells less than it should is worth a warning.
+// The share of incomplete samples from which on a warning is shown.
 constexpr double kWarnShare = 0.01;
-constexpr double kWarnTruncated = 0.2;  // deep stacks are usual in some frameworks, and their leaves are right
-// Half of the 95 % interval of the total, as a share of it.
+constexpr double kWarnTruncated = 0.2;  // deep stacks are usual in some frameworks, and their leaves are correct
+// Half of the 95 % interval of the total, divided by the total.
 constexpr double kVague = 0.1;
 constexpr double kLowRateUsed = 0.5;
 constexpr double kClockSeconds = 1;
@@ -67,14 +67,14 @@ const char* IdOf(TrustTopic about) {
 
 std::string Percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
-// All that is known of a recording once it was read.
+// Everything known about a recording that has been read.
 struct DiagnosisInput {
   const Recording& recording;
   const format::PerStream<StreamTotals>& totals;
   const AllocationTotals& volume;
   const Verification& verification;
   const Completeness& completeness;
-  // How far the wall clock has moved against the monotonic one since the start; nullopt: cannot be known.
+  // How far the wall clock has moved relative to the monotonic one since the start; nullopt: unknown.
   std::optional<double> clock_moved_seconds;
 };
 
@@ -91,8 +91,7 @@ class Examination {
     Total();
     for (const Stream stream : format::kAllStreams) Losses(stream);
     if (!CountsLosses(header_)) {
-      AddFinding("losses", Level::kNote, "unknown: an import does not have the counters of losses", std::nullopt,
-                 "losses_unknown");
+      AddFinding("losses", Level::kNote, "unknown: an import has no loss counters", std::nullopt, "losses_unknown");
     } else if (!any_loss_) {
       AddFinding("losses", Level::kOk, "nothing was lost", 0);
     }
@@ -105,7 +104,7 @@ class Examination {
   }
 
  private:
-  // `advice`: the id of its words, if not its own.
+  // `advice`: the id of its advice, if it differs from `id`.
   void AddFinding(const char* id, Level level, std::string what, std::optional<double> value = std::nullopt,
                   std::string_view advice = {}) {
     const Advice words = level == Level::kOk ? Advice() : AdviceFor(advice.empty() ? id : advice);
@@ -189,7 +188,7 @@ class Examination {
     }
   }
 
-  // A part of the samples that tells less than it should.
+  // Reports samples that lack information.
   void Part(const char* id, const Completeness::Part& part, const char* what, double warn) {
     if (part.samples == 0) return AddFinding(id, Level::kOk, fmt::format("no sample {}", what), 0);
     const double share = of_.completeness.ShareOf(part);
@@ -311,7 +310,7 @@ void Completeness::Add(const format::Block& block) {
   }
 }
 
-// A stack has what its caller's has, and what its own frame adds.
+// A stack has the flags of its caller's stack and those of its own frame.
 uint8_t Completeness::FlagsOf(format::Index stack) {
   path_.clear();
   uint8_t flags = kLooked;

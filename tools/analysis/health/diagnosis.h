@@ -1,4 +1,4 @@
-// Symptoms of a recording: what is wrong with it, what follows from that, and what to do.
+// Findings about a recording: problems, their impact, and recommended actions.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@
 
 namespace heaprec::tools {
 
-// What `heaprec doctor` finds in a recording: how sure its numbers are, why, and what to do about it.
+// A finding of `heaprec doctor` in a recording: how certain its numbers are, why, and what to do.
 //
-// Built on AssessTrust (trust.h) and Verification: what they object to is a problem here, and nothing else is.
+// Based on AssessTrust (trust.h) and Verification: exactly their reasons are problems here.
 enum class Level { kOk, kNote, kWarning, kProblem };
 const char* LevelName(Level level);
 
 struct Finding {
   std::string id;  // stable: "losses", "source", ...; docs/guide/trust.md#doctor
   Level level = Level::kOk;
-  std::string what;             // with its number
-  std::optional<double> value;  // that number; shares are 0 to 1
-  std::string impact;           // for the estimates; empty where all is well
-  std::string action;           // likewise
+  std::string what;             // includes its value
+  std::optional<double> value;  // the value; shares are 0 to 1
+  std::string impact;           // on the estimates; empty if all is well
+  std::string action;           // what to do; empty if all is well
 };
 
-// Reads the recording to its end. The worst first.
+// Reads the recording to its end. Returns the worst findings first.
 std::vector<Finding> Diagnose(Recording* recording);
 
-// What a symptom means for the estimates, and what to do: the words of `heaprec doctor`.
+// The impact of a finding on the estimates, and what to do: the text of `heaprec doctor`.
 struct Advice {
   std::string_view impact, action;
 };
-// Empty texts if there is none for this id.
+// Returns empty texts if there is no advice for this id.
 Advice AdviceFor(std::string_view id);
 
-// What the samples of allocations do not tell: frames that were not recorded, names that nobody knows.
+// Missing information in the samples of allocations: frames that were not recorded, and lost names.
 //
-// Units:    bytes that samples stand for.
+// Units:    bytes that samples represent.
 class Completeness {
  public:
   struct Part {
@@ -55,9 +55,9 @@ class Completeness {
   Part truncated;      // frames are missing in the middle or at the root
   Part unknown_frame;  // a frame has no method, or its name is lost
   Part no_stack;
-  Part unknown_class;  // likewise
+  Part unknown_class;  // the class is unknown, or its name is lost
   Part no_thread;
-  uint64_t lost_names = 0;  // entries of dictionaries that stood in bytes that are lost
+  uint64_t lost_names = 0;  // dictionary entries in lost bytes
 
  private:
   enum Flags : uint8_t { kLooked = 1, kTruncated = 2, kUnknown = 4 };

@@ -13,7 +13,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Of sums of rows that were each rounded (docs/format/recording.md#rows), several times as much as there is.
+// Tolerance for sums of rows that were each rounded (docs/format/recording.md#rows), several times the expected error.
 constexpr double kRounding = 3e-3, kSpreadRounding = 0.15;
 
 bool Near(double a, double b, double rounding) { return std::abs(a - b) <= rounding * std::abs(b); }
@@ -49,14 +49,14 @@ struct Sums {
     counters = block.counters;
   }
 
-  // nullptr: equal.
+  // Returns nullptr if the sums are equal.
   const char* DifferenceTo(const Sums& other) const {
     if (rows.size() != other.rows.size()) return "other rows";
     for (const auto& [key, row] : rows) {
       const auto found = other.rows.find(key);
       if (found == other.rows.end()) return "other rows";
       const format::Row& same = found->second;
-      if (row.points != same.points || row.seen != same.seen) return "another number of points or bytes";
+      if (row.points != same.points || row.seen != same.seen) return "a different number of points or bytes";
       if (!Near(row.bytes, same.bytes, kRounding) || !Near(row.objects, same.objects, kRounding))
         return "other weights";
       for (const auto sum : {&format::Row::bytes_variance, &format::Row::objects_variance, &format::Row::covariance,
@@ -67,7 +67,7 @@ struct Sums {
     const auto is_same = [](const auto& a, const auto& b) {
       return a.first == b.first && a.second.points == b.second.points && a.second.seen == b.second.seen;
     };
-    if (!std::ranges::equal(outside, other.outside, is_same)) return "other counts outside of TLABs";
+    if (!std::ranges::equal(outside, other.outside, is_same)) return "different counts outside of TLABs";
     if (std::tie(intervals, candidates, bytes, buffered, kept) !=
         std::tie(other.intervals, other.candidates, other.bytes, other.buffered, other.kept))
       return "other intervals";

@@ -14,15 +14,15 @@
 namespace heaprec::tools {
 namespace {
 
-// The JVM delivers nothing while it creates an array class; a start-up has a few such objects. In a short recording
-// they are more than kFewLost, and far less than the error of its estimates.
+// The JVM delivers nothing while it creates an array class, which happens a few times at its start. In a short
+// recording these are more than kFewLost, but far less than the error of its estimates.
 constexpr uint64_t kUsuallyMissed = 5;
 constexpr double kMaxMissedShare = 0.01;
-// If the ring is gone, a kill takes the last interval. In a recording of a second that may be most of it.
+// If the ring is lost, a kill loses the last interval. In a recording of a second that may be most of it.
 constexpr double kMaxKilledShare = 0.5;
-// A JVM that does nothing allocates less, and may have no sample by chance.
+// An idle JVM allocates less, and may have no sample by chance.
 constexpr uint64_t kWorthSampling = 1 << 20;
-// What the agent writes into the reason of its source (recorder/agent/agent.cc).
+// The agent writes this into the reason of its source (recorder/agent/agent.cc).
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
@@ -65,7 +65,7 @@ class StreamAssessment {
     const double lost = counters_.AllLostWeight() - killed;
     const double missed = counters_.lost_weight[static_cast<size_t>(format::LossReason::kDroppedByJvm)];
     const uint64_t counted = counters_.Counted(stream_);
-    // A loss may be an estimate: with the samples it may come to more than was counted.
+    // A loss may be an estimate: together with the samples it may exceed the count.
     const double known = (of_events() ? totals_.objects() : totals_.bytes()) + counters_.AllLostWeight();
     const double all = std::max(static_cast<double>(counted), known);
     AssessKill(killed, all > 0 ? killed / all : 0);
@@ -89,8 +89,8 @@ class StreamAssessment {
               fmt::format("{}, {} of the {}", text, ShortPercent(share), of_events() ? "events" : "bytes"));
   }
 
-  // The counters of docs/sampler.md#counters. A thread that was stopped in the middle of a hit has counted its point
-  // but not yet what became of it: at most one per lane.
+  // The counters of docs/sampler.md#counters. A thread that was stopped while it handled a point has counted the point
+  // but not yet its outcome: at most one per lane.
   void AssessCounters() {
     const uint64_t slack = std::max<uint64_t>(recording_.lane_count(), 1);
     const uint64_t lost = counters_.LostPoints();
@@ -171,7 +171,7 @@ class Assessment {
                                                                           Grouped(recording_.skipped_bytes())));
   }
 
-  // Shenandoah, and all collectors of JDK 11, leave so much outside of TLABs that shares were off by a third and more
+  // Shenandoah, and all collectors of JDK 11, allocate so much outside of TLABs that shares were off by a third or more
   // (docs/jdks.md).
   void AssessPortable() {
     const format::FileHeader& header = recording_.header();
@@ -213,7 +213,7 @@ class Assessment {
     }
   }
 
-  // Two counts of the same bytes. In a very long recording chance is less than what is approximate.
+  // Compares two counts of the same bytes. In a very long recording sampling error is smaller than the approximations.
   void AssessTotal(const CountCheck& balance) {
     if (!(balance.counted > 0)) return;
     const double apart = std::abs(balance.counted - balance.accounted);
@@ -223,8 +223,8 @@ class Assessment {
                                               Grouped(static_cast<uint64_t>(balance.accounted))));
   }
 
-  // An interval's bytes are counted when it is closed, a little after its end: some are of the next one. Where that is
-  // left out, in a copy, nothing makes up for it: at most an interval's worth.
+  // An interval's bytes are counted when it is closed, a little after its end, so some belong to the next one. In a
+  // copy, which lacks that one, nothing compensates for it: at most one interval's bytes.
   double CountedEarly(double counted) const {
     const auto& ending = recording_.ending();
     if (!ending || recording_.is_settled()) return 0;
@@ -235,7 +235,7 @@ class Assessment {
     return counted / std::max(intervals, 1.0);
   }
 
-  // With maxsamples=N the later intervals may be left with hardly any: then the sums are without bias, and of no use.
+  // With maxsamples=N later intervals may have hardly any samples: the sums are still unbiased, but useless.
   void AssessQuotas(const CountCheck& balance) {
     const uint64_t most = recording_.header().max_samples;
     if (most == 0 || recording_.counters().second_stage == 0 || !(balance.counted > 0)) return;
@@ -259,7 +259,7 @@ class Assessment {
 
   void NoteEnd() {
     if (recording_.has_nothing()) {
-      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no whole block, and " + RingText());
+      AddReason(TrustTopic::kEnd, "nothing could be read: the recording has no complete block, and " + RingText());
     }
     if (recording_.ending()) return;
     if (recording_.tail_bytes() > 0 && !running_) {

@@ -1,9 +1,10 @@
-// Can the numbers of a recording be relied on? Reasons for no, and notes that do not change a yes.
+// Assesses whether the numbers of a recording are trustworthy. Returns reasons why not, and notes that do not change
+// the verdict.
 //
-// no: not one block; damaged bytes in the middle; weights of another recorder; of any stream: more than 0.1 %
-// of the bytes (or events) lost, counters that do not add up, an interval over its cap; counted bytes that the samples
-// cannot have come from; maxsamples=N that are too few for the recording; a ring that could not be read to its end or
-// whose names are gone.
+// Not trustworthy: no block at all; damaged bytes in the middle; weights of another recorder; for any stream more than
+// 0.1 % of the bytes (or events) lost, counters that do not add up, an interval over its cap; counted bytes that do not
+// match the samples; a maxsamples=N that is too small for the recording; a ring that could not be read to its end or
+// whose names are lost.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,21 +21,21 @@
 
 namespace heaprec::tools {
 
-// What a remark is about.
+// The topic of a reason.
 enum class TrustTopic : uint8_t {
   kEnd,             // how the recording ended, and whether anything was read
   kDamage,          // bytes that could not be decoded
-  kSource,          // where samples came from
-  kStacks,          // walked, or asked of the JVM
+  kSource,          // the source of the samples
+  kStacks,          // walked, or from JVMTI
   kTotal,           // two counts of the same bytes
   kQuotas,          // maxsamples=N
-  kLosses,          // points without a sample
-  kStreamCounters,  // the recorder's own counts
+  kLosses,          // points that did not become samples
+  kStreamCounters,  // the recorder's own counters
   kClocks,          // threads without a byte clock
-  kCap,             // the most samples of an interval
-  kRing,            // what was salvaged
-  kNames,           // definitions that are gone
-  kExceptions,      // why there are none
+  kCap,             // maximum samples per interval
+  kRing,            // the result of salvaging
+  kNames,           // lost definitions
+  kExceptions,      // why there are no exceptions
 };
 
 struct TrustReason {
@@ -53,19 +54,19 @@ inline std::vector<std::string> TextsOf(const std::vector<TrustReason>& remarks)
   return texts;
 }
 
-// After the recording was read to its end.
+// Call after the recording was read to its end.
 TrustReport AssessTrust(const Recording& recording, const format::PerStream<StreamTotals>& tallies,
                         const CountCheck& balance);
-// What is said of one stream's numbers alone. `balance`: of allocations; nullptr: of another stream.
+// Assesses the numbers of one stream alone. `balance`: for allocations; nullptr: another stream.
 TrustReport AssessStreamTrust(const Recording& recording, format::Stream stream, const StreamTotals& totals,
                               const CountCheck* balance);
 
 // "no, because ...; ...", or "yes", for terminals.
 std::string TrustText(const std::vector<std::string>& reasons);
 
-// What a recording lacks though it was asked for, as a sentence that can be printed.
+// What a recording lacks although it was requested, as a sentence for the user.
 
-// Empty: nothing, or it was not asked for.
+// Empty: nothing is missing, or it was not requested.
 inline std::string RefusalOfNative(const format::FileHeader& header) {
   if (header.native_unavailable_reason.empty()) return {};
   Text text;

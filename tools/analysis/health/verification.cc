@@ -23,9 +23,9 @@ using format::Stream;
 using format::StreamCounters;
 
 constexpr size_t kMaxFindings = 100;
-// Of the bytes of a row (docs/format/recording.md#rows), several times as much as there is.
+// Tolerance for the bytes of a row (docs/format/recording.md#rows), several times the expected error.
 constexpr double kRowRounding = 3e-3;
-// Maximum number of threads that were in a hit but do not appear in the recording.
+// Maximum number of threads that were handling a point but do not appear in the recording.
 constexpr uint64_t kSilentThreads = 64;
 
 constexpr uint64_t StreamCounters::*kCounters[] = {&StreamCounters::candidates,  &StreamCounters::candidate_bytes,
@@ -139,8 +139,8 @@ void Verification::LookAtSamples(const format::Block& block) {
   if (std::ranges::adjacent_find(ids) != ids.end()) Find(block.offset, "the block has the same sample twice");
 }
 
-// All points of the block's intervals are in its rows, unless the samples were lost, or the rows, as the block says. A
-// recording may have no rows, and one of limited size none any more.
+// All points of the block's intervals are in its rows, unless samples or rows were lost, which the block says. A
+// recording may have no rows; one of limited size may stop having them.
 void Verification::LookAtRows(const format::Block& block) {
   has_rows_ |= !block.rows.empty();
   if (!has_rows_ || (block.rows.empty() && (header_.max_samples > 0 || block.row_interval))) return;
@@ -163,7 +163,7 @@ void Verification::LookAtRows(const format::Block& block) {
   for (const format::Sample& sample : block.samples) {
     if (sample.stream() != Stream::kAllocations) continue;
     weight += sample.weight;
-    // Few points may all have been kept by chance. Their weights are larger than those of the rows nevertheless.
+    // With few points, all may have been kept by chance. Their weights still exceed those of the rows.
     has_all &= !light_windows_.contains(sample.window);
   }
   if (points != buffered) {
@@ -206,7 +206,7 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
   }
   state.samples += samples;
   const StreamCounters& now = block.counters[stream];
-  // Committed samples that only a lost ring had are counted as killed, so `committed` may fall by that number.
+  // Committed samples that only a lost ring had are counted as killed, so `committed` may decrease by that number.
   const uint64_t killed = now.Since(state.counters).lost[static_cast<size_t>(format::LossReason::kKilled)];
   for (const auto counter : kCounters) {
     if (now.*counter + (counter == &StreamCounters::committed ? killed : 0) < state.counters.*counter) {
@@ -222,7 +222,7 @@ void Verification::LookAtStream(const format::Block& block, Stream stream, bool 
 }
 
 void Verification::Close(const Recording& recording) {
-  // A recording killed before its first block has only what is in the ring, if anything.
+  // A recording killed before its first block has at most what is in the ring.
   if (blocks_ == 0 && !recording.running() && !recording.salvage().ring_found)
     Find(recording.bytes_read(), "no block could be read");
   for (const Stream stream : format::kAllStreams) CloseStream(recording, stream);
@@ -233,15 +233,15 @@ void Verification::Close(const Recording& recording) {
                 [&](std::string what) { Find(recording.bytes_read(), std::move(what)); });
 }
 
-// A thread that was stopped within a hit has counted its point, but not the outcome. A recorder that ends waits for
-// such threads; a kill, or a copy of a running recording, does not.
+// A thread that was stopped while it handled a point has counted the point, but not the outcome. A recorder that ends
+// waits for such threads; a kill, or a copy of a running recording, does not.
 void Verification::CloseStream(const Recording& recording, Stream stream) {
   const StreamCounters& counters = recording.counters(stream);
   uint64_t slack = std::max<uint64_t>(recording.lane_count(), 1);
   if (!recording.ending() || !recording.is_settled()) slack += kSilentThreads + threads_;
   const auto find = [&](const std::string& what) { Find(recording.bytes_read(), Named(stream, what)); };
   const uint64_t known = counters.SettledPoints();
-  // If points were counted as killed, those within a hit are among them.
+  // Points counted as killed include those being handled.
   const uint64_t under_way = LostOf(counters, format::LossReason::kKilled) > 0 ? 0 : slack;
   if (Apart(counters.points, known, under_way)) {
     find(fmt::format("{} points, but {} committed + {} thinned + {} lost", counters.points, counters.committed,

@@ -45,7 +45,7 @@ class LifecycleCheck {
   const bool tracks_;
   format::StreamCounters before_;
   std::unordered_set<uint64_t> alive_;
-  bool knows_all_ = false;  // whether every sample that may be tracked is known
+  bool knows_all_ = false;  // every sample that may be tracked is known
   bool any_block_ = false;
   uint32_t chunk_ = 0;
   uint64_t last_ns_ = 0;
@@ -66,7 +66,7 @@ class CensusCheck {
  private:
   const format::FileHeader& header_;
   format::CensusCounters counters_;
-  uint64_t walks_ = 0, bytes_ = 0;  // in the totals
+  uint64_t walks_ = 0, bytes_ = 0;  // sums over the recording
 };
 
 struct Inconsistency {
@@ -82,7 +82,7 @@ class Verification {
   void Look(const format::Block& block, const Recording& recording);
   // Call after the last block.
   void Close(const Recording& recording);
-  // What another check has found.
+  // Adds a finding of another check.
   void Find(uint64_t offset, std::string what);
 
   const std::vector<Inconsistency>& findings() const { return findings_; }
@@ -109,8 +109,8 @@ class Verification {
   std::vector<Inconsistency> findings_;
   uint64_t more_ = 0;
   uint64_t blocks_ = 0, end_ns_ = 0;
-  bool has_rows_ = false;                       // so far
-  std::unordered_set<uint32_t> light_windows_;  // those whose samples represent light points
+  bool has_rows_ = false;                       // there were rows so far
+  std::unordered_set<uint32_t> light_windows_;  // windows whose samples also represent light points
   uint32_t chunk_ = 0;
   size_t nodes_seen_ = 0, frames_seen_ = 0, threads_ = 0;
   size_t gaps_before_ = 0;

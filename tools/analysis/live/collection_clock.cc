@@ -12,7 +12,7 @@
 namespace heaprec::tools {
 namespace {
 
-// The recorder looks for the dead every 100 to 150 ms at most: what one major collection found dead lies closer
+// The recorder checks for dead objects every 100 to 150 ms at most, so deaths found by one major collection are closer
 // together.
 constexpr uint64_t kBetweenMajorsNs = 250'000'000;
 // Generational ZGC: mark start, mark end, relocate start; the old generation has the last two.
@@ -20,7 +20,7 @@ constexpr uint64_t kYoungPauses = 3, kOldPauses = 2;
 // Causes for which ZGC promotes all young objects before a major collection: should_preclean_young (zDriver.cpp).
 constexpr std::array<std::string_view, 5> kPromotingCauses{
     "System.gc()", "Diagnostic Command", "JvmtiEnv ForceGarbageCollection", "FullGCAlot", "WhiteBox Initiated Full GC"};
-// The second pause of a cycle ends marking: from then on the weak references to the dead are null.
+// The second pause of a cycle ends marking: from then on weak references to dead objects are null.
 constexpr uint64_t kMarkingPauses = 2;
 
 // Sorts by time and removes entries whose count does not increase.
@@ -75,8 +75,8 @@ void CollectionClock::Add(const format::ProcessState& state) {
   if (is_concurrent_ && is_end) pauses_.emplace_back(state.time_ns, state.collections);
 }
 
-// A death found after the end of its object's interval, but before the interval was closed, has the time of that end,
-// so the time when it was found is unknown.
+// A death that was found after the end of an interval, but before the interval was closed, has the time of the end. The
+// time at which it was found is then unknown.
 void CollectionClock::AddDeath(uint64_t birth_ns, uint64_t died_ns) {
   if (!of_majors_ || (interval_ns_ > 0 && died_ns % interval_ns_ == 0)) return;
   deaths_.emplace_back(died_ns, birth_ns);
@@ -103,15 +103,15 @@ void CollectionClock::Close() {
     count = counted;
     if (pauses == kMarkingPauses) ended_.emplace_back(time_ns, count);
   }
-  // One begins when the one before it has ended.
+  // A collection begins after the previous one has ended.
   for (const auto& [time_ns, counted] : begun_) {
     if (counted > 0) ended_.emplace_back(time_ns, counted - 1);
   }
   MakeMonotonic(&ended_);
 }
 
-// Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: its
-// pauses then have their counts, but their number is the same.
+// Pauses may be missing for the count at the start of the recording. Young collections continue during an old one: the
+// pauses of the old one then have the counts of young ones, but the number of pauses is the same.
 std::vector<CollectionClock::Major> CollectionClock::MajorsFromPauses() {
   std::ranges::sort(pauses_of_majors_, {}, [](const Pause& pause) { return std::pair(pause.time_ns, pause.count); });
   std::map<uint64_t, uint64_t> pauses;  // by count
@@ -126,8 +126,8 @@ std::vector<CollectionClock::Major> CollectionClock::MajorsFromPauses() {
   return majors;
 }
 
-// What was found dead by a major collection was old by then, and so was all that is older: objects are promoted in the
-// order of their birth.
+// Objects that a major collection found dead were old by then, and so were all older objects, because objects are
+// promoted in the order of their birth.
 void CollectionClock::CloseMajors() {
   std::sort(deaths_.begin(), deaths_.end());
   const std::vector<Major> majors = MajorsFromPauses();
@@ -138,7 +138,7 @@ void CollectionClock::CloseMajors() {
     const uint64_t next_ns = i + 1 < majors.size() ? majors[i + 1].ended_ns : UINT64_MAX;
     uint64_t found_ns = std::min(majors[i].ended_ns + kBetweenMajorsNs, next_ns);
     for (; death != deaths_.end() && death->first < next_ns; ++death) {
-      if (death->first < majors[i].ended_ns) continue;  // before the first
+      if (death->first < majors[i].ended_ns) continue;  // before the first major collection
       known_to_ns = std::max(known_to_ns, death->second);
       found_ns = std::max(found_ns, death->first);
     }
@@ -149,7 +149,7 @@ void CollectionClock::CloseMajors() {
   deaths_.clear();
 }
 
-// A recording without pauses: deaths alone show that there was a major collection.
+// For a recording without pauses: only deaths show that there was a major collection.
 void CollectionClock::CloseMajorsByDeaths() {
   uint64_t known_to_ns = 0;
   for (size_t i = 0; i < deaths_.size(); ++i) {

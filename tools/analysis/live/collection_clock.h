@@ -1,4 +1,4 @@
-// The JVM's collections: how many had begun by a time, and how many had found their dead objects.
+// The JVM's collections over time: how many had begun, and how many had found their dead objects.
 //
 //   CollectionClock clock(header, stream);
 //   clock.Add(state);                    // every state of the recording
@@ -44,7 +44,7 @@ class CollectionClock {
 
   // Whether only major collections count (KeepsYoungReferents).
   bool of_majors() const { return of_majors_; }
-  // False: there were pauses, but the agent could not read the JVM's count of collections.
+  // Returns false if there were pauses, but the agent could not read the JVM's count of collections.
   bool knows_counts() const { return of_majors_ || has_count_ || !has_pause_; }
   // The count at the first snapshot and after each increase, as (time, count), ascending.
   const std::vector<std::pair<uint64_t, uint64_t>>& counts() const { return begun_; }

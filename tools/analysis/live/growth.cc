@@ -40,8 +40,8 @@ double EffectiveDegreesOfFreedom(const GrowthSum& of, double samples) {
   return inverse > 0 ? std::min(variance * variance / inverse, kManyCounts) : kManyCounts;
 }
 
-// Returns the instants just before each of these collections, and the end. Leaves out instants before which the
-// recording has too few collections for anything to have survived `survived` of them.
+// Returns the instants just before each of these collections, and the end. Omits instants before which the recording
+// has too few collections for anything to have survived `survived` of them.
 std::vector<uint64_t> BeforeEach(const std::vector<std::pair<uint64_t, uint64_t>>& counts, uint64_t from_ns,
                                  uint64_t to_ns, uint64_t survived) {
   std::vector<uint64_t> all;
@@ -69,23 +69,23 @@ std::vector<uint64_t> AtMost(std::vector<uint64_t> all, size_t most) {
   return matched;
 }
 
-// The youngest are left out: many of them live for a moment only.
+// The youngest objects are omitted, because many of them are short-lived.
 constexpr double kYoungest = 0.1;
 constexpr size_t kMinSamples = 5;
 constexpr double kMinSince = 3;  // samples since a change
-// By Ville's inequality the likelihood is this much (as a logarithm) above that of the true change in 5 % of cases, for
-// known rates: ln 40. A little more, because the rates are estimated.
+// By Ville's inequality, the log likelihood exceeds that of the true change by ln 40 in 5 % of cases, for known rates.
+// The limit is a little higher, because the rates are estimated.
 constexpr double kMaxBelow = 4.5;
 
 struct Birth {
   double time_s, weight;
 };
 
-// A change just before a birth.
+// A possible change just before a birth.
 struct Candidate {
-  double from_s, time_s;  // the birth before it, or the start, and its own
-  double since;           // samples
-  double likelihood;      // logarithm
+  double from_s, time_s;  // time of the previous birth, or the start; its own time
+  double since;           // number of samples since then
+  double likelihood;      // its logarithm
 };
 
 double Likelihood(double samples, double seconds) { return samples > 0 ? samples * std::log(samples / seconds) : 0; }
@@ -97,7 +97,7 @@ std::vector<uint64_t> CollectionInstants(const Lifetimes& lives, uint64_t from_n
   to_ns = std::min(to_ns, lives.checked_ns());
   const auto& counts = lives.clock().counts();
   if (!lives.is_range()) return AtMost(BeforeEach(counts, from_ns, to_ns, survived), most);
-  // Each is counted when it ends, so the deaths that it found are known.
+  // Each collection is counted when it ends, so the deaths that it found are known.
   std::vector<uint64_t> all;
   for (const auto& [time_ns, counted] : counts) {
     if (counted >= survived && time_ns > from_ns && time_ns <= to_ns) all.push_back(time_ns);
@@ -161,7 +161,7 @@ Growth::Growth(std::vector<uint64_t> instants, uint64_t survived, Collections wh
   for (double& weight : slope_weights_) weight = time_square_sum_ > 0 ? weight / time_square_sum_ : 0;
 }
 
-// A sample that is live at two instants has the inclusion probability size / weight at each, and the later one is the
+// A sample that is live at two instants has the inclusion probability size / weight at each, and the later one is
 // smaller. The covariance of its two weights is (later weight) (earlier weight - size).
 GrowthContribution Growth::Contribution(const Lifetime& life, const Lifetimes& lives) const {
   GrowthContribution part;
@@ -231,7 +231,7 @@ std::optional<Estimate> OnsetOf(const std::vector<LiveSample>& alive, double fro
   }
   if (births.size() < kMinSamples || !(squares > 0)) return std::nullopt;
   std::ranges::sort(births, {}, &Birth::time_s);
-  const double all = sum * sum / squares;  // samples of equal weight that tell as much
+  const double all = sum * sum / squares;  // number of samples of equal weight with the same precision
   std::vector<Candidate> candidates;
   double before = 0, previous_s = from_s;
   for (const Birth& birth : births) {
@@ -248,7 +248,7 @@ std::optional<Estimate> OnsetOf(const std::vector<LiveSample>& alive, double fro
   const auto is_likely = [least](const Candidate& one) { return one.likelihood >= least; };
   const Candidate& first = *std::ranges::find_if(candidates, is_likely);
   double low = first.from_s;
-  // Without earlier births the likelihood falls back to there as a power of the time that is left.
+  // Without earlier births, the likelihood before the first one decreases as a power of the remaining time.
   if (&first == &candidates.front() && first.from_s == from_s)
     low = std::max(low, to_s - (to_s - first.time_s) * std::exp((first.likelihood - least) / first.since));
   const Candidate& last = *std::find_if(candidates.rbegin(), candidates.rend(), is_likely);

@@ -25,8 +25,8 @@
 
 namespace heaprec::tools {
 
-// What growth is measured over: the whole time, its later half, and the collections of the old generation. Indices of
-// PerSpan.
+// The spans in which growth is measured: the whole time, its later half, and the collections of the old generation.
+// Indices of PerSpan.
 enum GrowthSpan : size_t { kWholeTime, kLaterHalf, kOldCollections };
 inline constexpr size_t kGrowthSpans = 3;
 template <typename T>
@@ -43,7 +43,7 @@ std::vector<uint64_t> OldCollectionInstants(const Lifetimes& lives, uint64_t fro
 // Returns `count` instants, evenly spaced: for memory that no collection frees.
 std::vector<uint64_t> EvenlySpacedInstants(uint64_t from_ns, uint64_t to_ns, size_t count = 32);
 
-// What a sample adds to the sum of each of its groups.
+// The contribution of a sample to the sum of each of its groups.
 struct GrowthContribution {
   size_t first = 0;           // first instant at which it is live
   std::vector<double> bytes;  // from that instant on
@@ -74,7 +74,7 @@ class Growth {
   Growth(std::vector<uint64_t> instants, uint64_t survived, Collections which = Collections::kAll);
 
   const std::vector<uint64_t>& instants() const { return instants_; }
-  // What one sample adds to its groups.
+  // Returns the contribution of one sample to its groups.
   GrowthContribution Contribution(const Lifetime& life, const Lifetimes& lives) const;
   // Call after the last life of the recording.
   void Close(GrowthSum* of) const;
@@ -88,7 +88,7 @@ class Growth {
   double time_square_sum_ = 0;         // sum of squared deviations of the instants from their mean, s^2
 };
 
-// Since when a group's live bytes grow: the change point in the births of its live samples.
+// When a group's live bytes began to grow: the change point in the births of its live samples.
 //
 // Samples that are live now were born at one rate before the change, and at a higher one since. The interval has every
 // time whose likelihood is not much below the largest.

@@ -66,7 +66,7 @@ std::vector<AgeStep> AgeAxis::ByCollections(const Lifetime& life, const Lifetime
   auto look = std::upper_bound(looks.begin(), looks.end(), life.gcs_at_birth,
                                [](uint64_t completed, const auto& one) { return completed < one.second; });
   const uint64_t survived = life.Survived();
-  // The deaths found by a collection say nothing if its survivors are not known.
+  // The deaths found by a collection are useless if its survivors are unknown.
   const uint64_t known = lives.checked_ns() == ReferenceChecks::kToTheEnd
                              ? std::numeric_limits<uint64_t>::max()
                              : lives.clock().CollectionsEndedBy(lives.checked_ns());
@@ -93,11 +93,11 @@ std::vector<Survival> AgeAxis::CurveOf(const LifeTable& group) const {
     if (!(all > 0)) break;
     const double samples = all * all / step.squares, dies = step.died / all;
     reached *= 1 - dies;
-    // Greenwood's: the variance of the logarithm. Once all are dead nothing is added.
+    // Greenwood's formula: the variance of the logarithm. Once all are dead nothing is added.
     if (step.lived > 0) greenwood += dies / ((1 - dies) * samples);
     const double age = by_collections_ ? static_cast<double>(ends_[i]) : static_cast<double>(ends_[i]) * 1e-9;
     Estimate share = ShareInterval(reached, reached * reached * greenwood, 1 / samples);
-    // Few that are left say little, but no more reach an age than reached the one before.
+    // With few remaining samples the interval is wide, but not more objects reach an age than reached the previous one.
     if (!curve.empty()) share.high = std::min(share.high, curve.back().reached.high);
     curve.push_back({age, share});
     if (!(step.lived > 0)) break;
@@ -129,7 +129,7 @@ std::optional<Estimate> AgeAxis::ReachedAt(const std::vector<Survival>& curve, d
     }
     before = one;
   }
-  // Nobody was left to be asked later.
+  // No object was left to be observed later.
   if (!curve.empty() && before.reached.value == 0) return before.reached;
   return std::nullopt;
 }

@@ -1,13 +1,13 @@
-// How long objects live: the survival curve of a group of tracked samples, corrected for those that are still alive or
-// not tracked any more (Kaplan and Meier's estimate, weighted, by steps of age).
+// How long objects live: the survival curve of a group of tracked samples, corrected for those that are still live or
+// no longer tracked (Kaplan and Meier's estimate, weighted, by steps of age).
 //
 //   const AgeAxis steps = AgeAxis::InSeconds(span_ns);      // or InCollections(8)
 //   LifeTable of_site;
 //   for (const Lifetime& life : ...) of_site.Add(steps.Of(life, lives));
 //   for (const Survival& one : steps.CurveOf(of_site)) ...
 //
-// In a step counts who reached its beginning, and whom the recording would have shown at its end. Those alive at its
-// end stand for what they do there, those that died in it for what they did at their death.
+// A step includes the objects that reached its beginning and that the recording would still show at its end. An object
+// that is live at the end has its weight at that time, one that died within the step its weight at death.
 //
 // Units:    ages in seconds, or in collections survived; shares, of bytes, from 0 to 1.
 // Maths:    docs/estimates.md#lifetimes
@@ -22,7 +22,7 @@
 
 namespace heaprec::tools {
 
-// What a sample tells of a step.
+// The contribution of a sample to a step.
 struct AgeStep {
   uint32_t step = 0;
   double weight = 0;
@@ -49,7 +49,7 @@ struct Survival {
   Estimate reached;
 };
 
-// The age that half of a group does not reach. nullopt: more than half reach all ages that were seen.
+// The age that half of a group does not reach. nullopt: more than half reach all observed ages.
 struct MedianLifetime {
   std::optional<double> value, low, high;
 };
@@ -58,14 +58,14 @@ class AgeAxis {
  public:
   // Ages in seconds: four steps per doubling, from 10 ms.
   static AgeAxis InSeconds(uint64_t span_ns);
-  // Ages in collections: one step each, `most` in all.
+  // Ages in collections: `most` steps of one collection each.
   static AgeAxis InCollections(uint64_t most);
 
   std::vector<AgeStep> Of(const Lifetime& life, const Lifetimes& lives) const;
-  // From the first step on, as far as samples tell.
+  // Returns the curve from the first step on, as far as there are samples.
   std::vector<Survival> CurveOf(const LifeTable& group) const;
   static MedianLifetime MedianOf(const std::vector<Survival>& curve);
-  // The share that reaches an age, by a straight line between the steps. nullopt: the curve does not go so far.
+  // The share that reaches an age, interpolated linearly between steps. nullopt: the curve ends before.
   static std::optional<Estimate> ReachedAt(const std::vector<Survival>& curve, double age);
 
  private:

@@ -20,19 +20,19 @@ constexpr uint64_t kBetweenChecksNs = 100'000'000;
 constexpr uint64_t kOfCheckNs = 50'000'000;
 // Maximum time from a collection to the discovery of its deaths, unless very many objects are tracked.
 constexpr uint64_t kFoundWithinNs = 250'000'000;
-// The recorder continued, or its last check is not in the file.
+// the recorder continued, or its last check is not in the file
 constexpr std::array<std::string_view, 4> kWithoutLastCheck{format::kEndRotated, format::kEndDump, format::kEndTrim,
                                                             format::kEndRecovered};
 
 }  // namespace
 
-// Only objects wait for a check. An import holds what its recorder knew at the end; generational ZGC's clock counts a
-// collection when what it found dead is known.
+// Only objects wait for a check. An import contains what its recorder knew at the end; generational ZGC's clock counts
+// a collection when its dead objects are known.
 ReferenceChecks::ReferenceChecks(const format::FileHeader& header, format::Stream stream)
     : interval_ns_(header.CapOf(stream).interval_ns),
       to_the_end_(stream != format::Stream::kAllocations || IsImported(header.source) || KeepsYoungReferents(header)) {}
 
-// As for CollectionClock, the time of an interval's end does not say when a death was found.
+// As in CollectionClock, the time of an interval's end does not show when a death was found.
 void ReferenceChecks::AddDeath(uint64_t found_ns) {
   if (found_ns <= last_death_ns_ || (interval_ns_ > 0 && found_ns % interval_ns_ == 0)) return;
   if (begun_ns_ == 0 || found_ns >= last_death_ns_ + kBetweenChecksNs) before_ns_ = std::exchange(begun_ns_, found_ns);
@@ -43,7 +43,7 @@ void ReferenceChecks::AddEnding(const format::EndMarker& ending) {
   to_the_end_ |= std::ranges::find(kWithoutLastCheck, ending.reason) == kWithoutLastCheck.end();
 }
 
-// The end of the file may have cut the last check short.
+// The last check may be incomplete at the end of the file.
 uint64_t ReferenceChecks::DeathsKnownUntil(uint64_t end_ns) const {
   if (to_the_end_) return kToTheEnd;
   return end_ns >= last_death_ns_ + kOfCheckNs ? begun_ns_ : before_ns_;
@@ -67,7 +67,7 @@ void Lifetimes::Add(const format::Block& block, std::span<const uint32_t> sample
   last_block_ns_ = std::max(last_block_ns_, block.end_ns);
 }
 
-// A chunk lists all that is alive when it begins. One whose first block is lost lists none.
+// A chunk lists all live objects at its beginning, unless its first block is lost.
 void Lifetimes::AddCheckpoint(const format::Block& block, std::span<const uint32_t> subjects) {
   if (block.live_checkpoint.empty()) return;
   std::unordered_set<uint64_t> listed;
@@ -82,7 +82,7 @@ void Lifetimes::AddCheckpoint(const format::Block& block, std::span<const uint32
       if (!is_imported_) all_.back().gcs_at_birth = checkpoint_sample.collections;
     }
     Lifetime& life = all_[tracked_.at(checkpoint_sample.sample.id)];
-    if (life.size > checkpoint_sample.left()) {  // what told of it is lost, or was before this file
+    if (life.size > checkpoint_sample.left()) {  // the event for it is lost, or was before this file
       life.share *= static_cast<double>(checkpoint_sample.left()) / static_cast<double>(life.size);
       life.size = checkpoint_sample.left();
     }
@@ -114,7 +114,7 @@ void Lifetimes::Born(const format::Sample& sample, double weight, uint32_t subje
 }
 
 void Lifetimes::End(const LifecycleEvent& lifecycle) {
-  // Also of a sample that is of no interest: all competed.
+  // Applies also to samples that are left out, because all compete for entries.
   if (lifecycle.kind == LifecycleKind::kEvicted) thresholds_.Add(lifecycle.time_ns, lifecycle.threshold);
   if (lifecycle.kind == LifecycleKind::kUntracked) ++untracked_;
   if (lifecycle.kind == LifecycleKind::kDied) checks_.AddDeath(lifecycle.time_ns);
@@ -151,7 +151,7 @@ void Lifetimes::Shrink(const LifecycleEvent& lifecycle, size_t index) {
   all_.push_back(gone);
 }
 
-// The thresholds up to then go into the weights of what is still tracked.
+// Applies the thresholds until then to the weights of the samples that are still tracked.
 void Lifetimes::Forget(uint64_t time_ns) {
   EvictionThresholds known = thresholds_;
   known.Close();

@@ -32,8 +32,8 @@
 
 namespace heaprec::tools {
 
-// The factor by which the weights of an interval's tracked samples are raised, so that they also represent the
-// untracked ones: those of the same interval, and of earlier intervals in which no sample was tracked.
+// The factor for the weights of an interval's tracked samples, so that they also represent the untracked ones: those of
+// the same interval, and of earlier intervals in which no sample was tracked.
 //
 // Maths:    docs/streams.md#live-objects
 class TrackingAdjustment {
@@ -41,9 +41,10 @@ class TrackingAdjustment {
   // Adjusts one stream, with its `interval_ns`.
   explicit TrackingAdjustment(uint64_t interval_ns, format::Stream stream = format::Stream::kAllocations);
 
-  // The next block. Afterwards Of takes samples of this block only. An interval and its samples are in one block.
+  // Adds the next block. Afterwards Of accepts only samples of this block. An interval and its samples are in one
+  // block.
   void Add(const format::Block& block);
-  // 1 for a sample that is untracked itself.
+  // Returns 1 for a sample that is untracked itself.
   double Of(const format::Sample& sample) const;
 
  private:
@@ -53,10 +54,10 @@ class TrackingAdjustment {
   const format::Stream stream_;
   std::unordered_set<uint64_t> without_place_;   // samples of the block
   std::unordered_map<uint64_t, double> raises_;  // by interval; absent: 1
-  double owed_ = 0;                              // weight of earlier intervals not carried yet
+  double owed_ = 0;                              // weight of earlier intervals that no sample represents yet
 };
 
-// The thresholds of evictions over time: returns the highest of any span.
+// The thresholds of evictions over time. Finds the highest one in any span.
 //
 // Units:    time in ns since the start of the recording; thresholds in bytes.
 // Threads:  one; any after Close.
@@ -65,18 +66,19 @@ class TrackingAdjustment {
 class EvictionThresholds {
  public:
   void Add(uint64_t time_ns, double threshold) { releases_.emplace_back(time_ns, threshold); }
-  // Drops the evictions up to `time_ns`. Before Close.
+  // Drops the evictions up to `time_ns`. Call before Close.
   void Forget(uint64_t time_ns) {
     std::erase_if(releases_, [time_ns](const auto& release) { return release.first <= time_ns; });
   }
-  // After the last Add, before the first Highest.
+  // Call after the last Add, before the first Highest.
   void Close();
   // The highest threshold from `from_ns` to `to_ns`, both included; 0: there was no eviction.
   double Highest(uint64_t from_ns, uint64_t to_ns) const;
 
  private:
   std::vector<std::pair<uint64_t, double>> releases_;  // by time
-  std::vector<double> highest_;  // a binary tree in an array: the leaves are the evictions, a parent has the higher one
+  // a binary tree in an array: the leaves are the evictions, a parent has the maximum of its children
+  std::vector<double> highest_;
 };
 
 enum class LifetimeEnd : uint8_t {
@@ -88,27 +90,27 @@ enum class LifetimeEnd : uint8_t {
 
 struct Lifetime {
   uint64_t birth_ns = 0;
-  uint64_t from_ns = 0;  // tracked from this time on: later than its birth if the file does not have its birth
-  uint64_t end_ns = 0;   // tracked until this time; kAlive: the end of the recording
+  uint64_t from_ns = 0;  // start of tracking: later than its birth if the birth is not in the file
+  uint64_t end_ns = 0;   // end of tracking; kAlive: the end of the recording
   uint64_t size = 0;
   double weight = 0;                        // at its birth
-  double threshold = 0;                     // the highest that is known from a live checkpoint...
+  double threshold = 0;                     // the highest known from a live checkpoint ...
   uint64_t threshold_from_ns = 0;           // ... at this time
   uint64_t gcs_at_birth = 0, ended_in = 0;  // collections at its birth, and when it was last seen live
-  double share = 1;                         // of a mapping of which parts were unmapped: this part's
+  double share = 1;                         // of a mapping from which parts were unmapped: this part's fraction
   uint32_t subject = 0;                     // the caller's group
   LifetimeEnd end = LifetimeEnd::kAlive;
 
   bool IsTrackedAt(uint64_t time_ns) const {
     return from_ns <= time_ns && (time_ns < end_ns || (end == LifetimeEnd::kAlive && time_ns == end_ns));
   }
-  // Collections survived by the end.
+  // Number of collections survived until the end.
   uint64_t Survived() const { return ended_in > gcs_at_birth ? ended_in - gcs_at_birth : 0; }
 };
 
-// Until when the recorder is known to have checked which tracked objects collections found dead. It checks 50 ms to 2 s
-// after a collection, and when it stops. A file that ends otherwise (killed, running, trimmed, a part of a rotation)
-// proves a check only by the deaths that it found.
+// Until when the recorder is known to have checked which tracked objects are dead. It checks 50 ms to 2 s after a
+// collection, and when it stops. In a file that ends otherwise (killed, running, trimmed, a part of a rotation), only
+// the deaths found by a check prove it.
 //
 // Units:    time in ns since the start of the recording.
 class ReferenceChecks {
@@ -126,16 +128,16 @@ class ReferenceChecks {
  private:
   const uint64_t interval_ns_;
   bool to_the_end_;
-  uint64_t begun_ns_ = 0, before_ns_ = 0;  // the last check with a death, and the one before
+  uint64_t begun_ns_ = 0, before_ns_ = 0;  // the latest check with a death, and the previous one
   uint64_t last_death_ns_ = 0;
 };
 
 class Lifetimes {
  public:
-  // Instead of a group: leave the sample out.
+  // Used as a group: leave the sample out.
   static constexpr uint32_t kLeftOut = 0xffffffff;
 
-  // `stream`: whose samples are tracked; those of other streams are left out.
+  // `stream`: the stream whose samples are tracked; others are ignored.
   explicit Lifetimes(const format::FileHeader& header, format::Stream stream = format::Stream::kAllocations)
       : stream_(stream),
         is_imported_(IsImported(header.source)),
@@ -144,44 +146,45 @@ class Lifetimes {
         checks_(header, stream),
         last_block_ns_(header.start.begin_ns) {}
 
-  // `samples`, `live_checkpoint`: the groups of the block's samples and of its live checkpoint, in their order. Samples
-  // of the checkpoint that are known already need no group.
+  // `samples`, `live_checkpoint`: the groups of the block's samples and of its live checkpoint, in order. Checkpoint
+  // samples that are already known need no group.
   void Add(const format::Block& block, std::span<const uint32_t> samples, std::span<const uint32_t> live_checkpoint);
   bool Knows(uint64_t sample) const { return tracked_.contains(sample); }
-  // Drops the lifetimes that ended up to `time_ns`, for a reader that needs later times only, so that memory is bounded
-  // by the tracked samples and those born between two calls. Before Close.
+  // Drops the lifetimes that ended up to `time_ns`, for a reader that needs only later times. Memory is then bounded by
+  // the tracked samples and those born between two calls. Call before Close.
   void Forget(uint64_t time_ns);
-  // `end_ns`: of the recording.
+  // `end_ns`: end of the recording.
   void Close(uint64_t end_ns);
 
-  // In the order in which they were added.
+  // In the order of their addition.
   const std::vector<Lifetime>& all() const { return all_; }
   uint64_t end_ns() const { return last_block_ns_; }
   // Bytes that a sample tracked at `time_ns` represents; divided by its size: objects.
   double WeightAt(const Lifetime& life, uint64_t time_ns) const;
-  // Collections that it is known to have survived by `time_ns`, not counting one that may still find it dead.
+  // Number of collections that it has certainly survived by `time_ns`, not counting one that may still find it dead.
   uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
-  // The number of these that were of the old generation.
+  // How many of these were of the old generation.
   uint64_t SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }
-  // False: the recording does not have the number of collections (an import from a file without them, an agent without
-  // HotSpot's symbols).
+  // Returns false if the recording does not have the number of collections (an import from a file without them, an
+  // agent without HotSpot's symbols).
   bool knows_collections() const { return clock_.knows_counts() && (!is_imported_ || !clock_.counts().empty()); }
   // Whether survived collections are known; false also if the file ends before any check after a collection.
   bool knows_survivors() const { return knows_collections() && !is_unchecked_; }
-  // Up to then it is known which objects collections found dead.
+  // Until then it is known which objects collections found dead.
   uint64_t checked_ns() const { return checked_ns_; }
-  // Whether objects that have not survived a collection may be garbage (generational ZGC): then live bytes are a range.
+  // Whether objects that have not survived a collection may be garbage (generational ZGC), so that live bytes are a
+  // range.
   bool is_range() const { return clock_.of_majors(); }
 
-  // Samples that were never tracked, because the table was full, and the bytes of those not left out. Other samples
-  // carry their weight (TrackingAdjustment).
+  // Number and bytes of samples that were never tracked, because the table was full; the bytes exclude samples that are
+  // left out. Other samples carry their weight (TrackingAdjustment).
   uint64_t untracked() const { return untracked_; }
   double untracked_bytes() const { return untracked_bytes_; }
 
  private:
   void AddCheckpoint(const format::Block& block, std::span<const uint32_t> subjects);
-  // `weight`: raised if samples of its interval are untracked.
+  // `weight`: adjusted if samples of its interval are untracked.
   void Born(const format::Sample& sample, double weight, uint32_t subject, uint64_t from_ns);
   void End(const format::LifecycleEvent& lifecycle);
   void Shrink(const format::LifecycleEvent& lifecycle, size_t index);
@@ -191,13 +194,13 @@ class Lifetimes {
   const bool is_imported_;
   TrackingAdjustment raises_;
   std::vector<Lifetime> all_;
-  std::unordered_map<uint64_t, size_t> tracked_;  // of all_, by sample: those without an end so far
+  std::unordered_map<uint64_t, size_t> tracked_;  // index in all_ by sample, of those without an end so far
   EvictionThresholds thresholds_;
   CollectionClock clock_;
   ReferenceChecks checks_;
   uint64_t checked_ns_ = ReferenceChecks::kToTheEnd;
   bool is_unchecked_ = false;
-  std::unordered_map<uint64_t, uint64_t> births_;  // if is_range: of all tracked samples, also those left out
+  std::unordered_map<uint64_t, uint64_t> births_;  // if is_range: of all tracked samples, including those left out
   uint64_t last_block_ns_ = 0;
   uint64_t untracked_ = 0;
   double untracked_bytes_ = 0;

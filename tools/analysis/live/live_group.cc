@@ -58,7 +58,7 @@ void LiveSnapshot::Add(const Lifetime& life, std::span<LiveGroup* const> groups)
   }
 }
 
-// nullopt: not then, or not what is asked for.
+// nullopt: it is not live at that time, or is not selected.
 std::optional<LiveSample> LiveSnapshot::AliveAt(const Lifetime& life, uint64_t time_ns) const {
   if (!life.IsTrackedAt(time_ns) || time_ns - life.birth_ns < moments_.least_age_ns) return std::nullopt;
   const uint64_t survived = lives_.SurvivedBy(life, time_ns);
@@ -103,7 +103,7 @@ std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double ra
   for (const LiveGroup* group : groups) {
     Leak leak;
     Difference row;
-    // A group without live bytes at the end has not leaked, however fast it grew.
+    // A group without live bytes at the end has no leak, however fast it grew.
     leak.p = group->alive.empty() ? 1 : 0;
     row.least_p = 0;
     for (size_t span = 0; span < kGrowthSpans; ++span) {

@@ -23,8 +23,8 @@ namespace heaprec::tools {
 
 struct LiveGroup {
   std::vector<LiveSample> alive;
-  std::vector<std::vector<LiveSample>> series;  // the same at each time of LiveQueryTimes::series
-  PerSpan<GrowthSum> growth;                    // of survivors
+  std::vector<std::vector<LiveSample>> series;  // the live samples at each time of LiveQueryTimes::series
+  PerSpan<GrowthSum> growth;                    // growth of survivors
   LifeTable seconds, collections;
   uint64_t lives = 0, died = 0;  // in the life tables
   double born = 0;               // bytes that they represented at birth
@@ -33,8 +33,8 @@ struct LiveGroup {
 
 // The times of a query, and what it measures.
 struct LiveQueryTimes {
-  uint64_t at_ns = 0;               // time of the live samples
-  uint64_t from_ns = 0, to_ns = 0;  // span of growth, and of the births in the life tables
+  uint64_t at_ns = 0;               // time at which live samples are listed
+  uint64_t from_ns = 0, to_ns = 0;  // span for growth, and for births in the life tables
   uint64_t survived = 0;            // minimum of survived collections for live samples
   uint64_t grown = 1;               // the same for growth
   bool with_old_growth = false;     // also measure growth at collections of the old generation
@@ -70,15 +70,15 @@ class LiveSnapshot {
 // Maths:    docs/estimates.md#growth
 struct Leak {
   PerSpan<Slope> growth;
-  double p = 1;  // the largest p of them
+  double p = 1;  // the largest p of the spans
   double q = 1;  // lowest false discovery rate at which it is a leak
   bool leaks = false;
 };
 
-// Returns one per group, in their order. `rate`: the false discovery rate.
+// Returns one per group, in order. `rate`: the false discovery rate.
 std::vector<Leak> LeaksOf(const std::vector<const LiveGroup*>& groups, double rate, bool with_old_growth);
 
-// Which of many are kept when only a few can be: ones that represent all.
+// A random sample of many entries, of limited size, that represents all of them.
 //
 // Keeps each offered entry with the same probability: when `seen` have been offered, the new one replaces each entry
 // with probability 1 / seen.
@@ -86,7 +86,7 @@ template <typename Entry>
 class ReservoirSample {
  public:
   ReservoirSample(size_t most, uint64_t seed) : most_(most), random_(seed) {}
-  // `make` is called if the entry is kept.
+  // `make` is called only if the entry is kept.
   template <typename Make>
   void Offer(Make&& make) {
     ++seen_;

@@ -13,7 +13,7 @@ Estimate ShareOf(const LiveTotal& group, const LiveTotal& whole, double unit) {
   if (!(whole.bytes > 0)) return {0, 0, 1};
   const double share = group.bytes / whole.bytes;
   const double variance = group.variance * (1 - 2 * share) + share * share * whole.variance;
-  // Near 0 a sample more in the group makes the difference, near 1 one that is not.
+  // Near 0 one more sample in the group determines the end, near 1 one more outside it.
   const double others = std::max(whole.variance - group.variance, 0.0);
   const double one = (1 - share) * MeanUnit(group.bytes, group.variance, unit) +
                      share * MeanUnit(whole.bytes - group.bytes, others, unit);
@@ -98,7 +98,7 @@ LiveEstimates EstimateGroup(const std::vector<LiveSample>& group, const LiveTota
   estimates.median_age_s = MedianOf(group, total.bytes, &LiveSample::age_s);
   estimates.median_survived = MedianOf(group, total.bytes, &LiveSample::survived);
   if (total.weightless > 0) {
-    // Ages are means of the bytes.
+    // Ages are means over bytes.
     estimates.mean_age_s = estimates.mean_survived = kUnknownEstimate;
     estimates.median_age_s = estimates.median_survived = kUnknownEstimate.value;
   }
@@ -111,7 +111,7 @@ LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, 
                [](const LiveSample& one) { return one.survived >= 1; });
   LiveEstimates least = EstimateGroup(old, whole, unit);
   if (old.empty()) {
-    // Without objects that are known to be live there is no age.
+    // Without objects that are certainly live there is no age.
     least.mean_age_s = least.mean_survived = kUnknownEstimate;
     least.median_age_s = least.median_survived = kUnknownEstimate.value;
   }
@@ -120,7 +120,7 @@ LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, 
 
 LiveRange RangeBetween(const LiveEstimates& least, const LiveEstimates& most, const LiveTotal& whole) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  // The smallest share: nothing else is garbage; the largest: all else that may be is.
+  // The smallest share assumes that nothing else is garbage, the largest that everything else that may be garbage is.
   const double others = std::max(whole.bytes - most.bytes.value, 0.0);
   const double old_others = std::max(whole.old_bytes - least.bytes.value, 0.0);
   const auto share = [](double bytes, double rest) { return bytes > 0 ? bytes / (bytes + rest) : 0; };

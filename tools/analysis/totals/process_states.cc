@@ -10,13 +10,13 @@ namespace heaprec::tools {
 void CpuTimeline::Add(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (state.kind != format::ProcessStateKind::kCpu) continue;
-    // From another lane, late, or again: the order in time is what counts.
+    // A late or repeated state from another lane: only the order in time matters.
     if (!looks_.empty() && (state.time_ns <= looks_.back().time_ns || state.used < looks_.back().process_ns)) continue;
     looks_.push_back({state.time_ns, state.used, state.committed});
   }
 }
 
-// On the line through the two looks around it, or through the first and the last.
+// Interpolates between the neighbouring readings, or extrapolates from the first and the last.
 CpuSeconds CpuTimeline::At(uint64_t time_ns) const {
   const auto after = std::ranges::upper_bound(looks_, time_ns, {}, &Look::time_ns);
   const bool is_outside = after == looks_.begin() || after == looks_.end();
@@ -42,7 +42,7 @@ std::optional<CpuSeconds> CpuTimeline::Between(uint64_t from_ns, uint64_t to_ns)
 
 GcSummary::GcSummary(const format::FileHeader& header) : is_concurrent_(format::IsConcurrent(header.gc_name)) {}
 
-// 0: the JVM's count is not known.
+// 0: the JVM's count is unknown.
 bool GcSummary::HasReclaimed(const format::ProcessState& ended) {
   const uint64_t before = std::exchange(collections_, ended.collections);
   return !is_concurrent_ && (ended.collections == 0 || ended.collections != before);
@@ -57,11 +57,11 @@ void GcSummary::Add(const format::Block& block) {
     most_rss = std::max(most_rss, state.rss);
     most_threads = std::max(most_threads, state.threads);
     if (state.kind == format::ProcessStateKind::kSnapshot) {
-      if (collections_ == 0) collections_ = state.collections;  // of a file that does not begin with the JVM
+      if (collections_ == 0) collections_ = state.collections;  // the file begins later than the JVM
       continue;
     }
     if (state.kind == format::ProcessStateKind::kGcBegin) {
-      // It may be taken in behind its own end, from another lane.
+      // The beginning may be processed after its own end, because it is in another lane.
       unfinished = state.time_ns >= ended_ns_;
       begun_used_ = state.used;
       continue;

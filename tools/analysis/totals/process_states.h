@@ -1,4 +1,4 @@
-// What the states of the process add up to: CPU time, collections, native memory by the JVM's categories.
+// Sums over the states of the process: CPU time, collections, native memory by the JVM's categories.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace heaprec::tools {
 
-// How much CPU time a process had while it was recorded, in all or within a part of that time.
+// The CPU time of a process while it was recorded, in total or within a part of that time.
 //
 //   CpuTimeline cpu;
 //   for (block) cpu.Add(block);
 //   const auto used = cpu.Between(from_ns, to_ns);
 //
-// The recorder reads the CPU time about once a second and at the end. Between two looks it is taken to grow evenly, and
-// beyond the first and the last of them (the end of a recording that was cut off) as it did on average.
+// The recorder reads the CPU time about once a second and at the end. It is interpolated between two readings, and
+// extrapolated with the mean beyond the first and last one (the end of a recording that was cut off).
 //
 // Units:    ns since the start of the recording; seconds of CPU time.
-// Failure:  nothing without two looks at different times.
+// Failure:  no result without two readings at different times.
 struct CpuSeconds {
   double process = 0;
-  double collector = 0;  // of it, by threads that collect; 0: not known
+  double collector = 0;  // the part of threads that collect garbage; 0: unknown
 };
 
 class CpuTimeline {
@@ -42,12 +42,12 @@ class CpuTimeline {
   std::vector<Look> looks_;  // in order of time
 };
 
-// What the states of a recording add up to: pauses, the heap after them, the largest process.
+// Sums over the states of a recording: pauses, the heap after them, the peak of the process.
 //
-// Pauses that only mark free nothing. Treated as such: all pauses of ZGC and Shenandoah, pauses that the JVM does not
-// count as a collection (G1's remark), and pauses that free nothing (G1's cleanup).
+// Pauses for marking free nothing. These are: all pauses of ZGC and Shenandoah, pauses that the JVM does not count as a
+// collection (G1's remark), and pauses that free nothing (G1's cleanup).
 //
-// Units:    bytes, ns. 0: not known.
+// Units:    bytes, ns. 0: unknown.
 class GcSummary {
  public:
   GcSummary() = default;
@@ -57,34 +57,34 @@ class GcSummary {
 
   bool empty() const { return states_ == 0; }
   uint64_t pauses = 0, paused_ns = 0;
-  uint64_t longest_pause_ns = 0;           // of those that were emitted, not only counted
-  bool counted_only = false;               // some pauses the JVM only counts: they have no begin and no heap before
-  bool unfinished = false;                 // the last one began and never ended
+  uint64_t longest_pause_ns = 0;           // longest pause that was announced, not only counted
+  bool counted_only = false;               // some pauses were only counted: they have no beginning and no heap before
+  bool unfinished = false;                 // the latest one has begun but not ended
   std::map<std::string, uint64_t> causes;  // pauses by cause, as HotSpot spells it
-  uint64_t first_after = 0, last_after = 0, most_after = 0;  // heap used when a collection had reclaimed
+  uint64_t first_after = 0, last_after = 0, most_after = 0;  // heap used after a collection that reclaimed memory
   uint64_t most_used = 0, most_committed = 0, most_rss = 0, most_threads = 0;
 
  private:
-  // Whether the pause that ended then has reclaimed what is dead.
+  // Whether this pause has reclaimed dead objects.
   bool HasReclaimed(const format::ProcessState& ended);
 
   bool is_concurrent_ = false;
   uint64_t states_ = 0, collections_ = 0;
-  uint64_t begun_used_ = 0;  // before the current pause; 0: not known
-  uint64_t ended_ns_ = 0;    // the last pause
+  uint64_t begun_used_ = 0;  // before the current pause; 0: unknown
+  uint64_t ended_ns_ = 0;    // end of the latest pause
 };
 
 // Native memory of a JVM over time: the JVM's own categories, and the process as the kernel sees it.
 //
-// Units:    bytes, ns since the start of the recording. 0: not known.
+// Units:    bytes, ns since the start of the recording. 0: unknown.
 struct CategoryBytes {
   uint64_t reserved = 0, committed = 0;
 };
 
 struct MemorySnapshot {
   uint64_t time_ns = 0;
-  uint64_t rss = 0, pss = 0, not_shared = 0;        // of the process
-  std::map<std::string, CategoryBytes> categories;  // as the JVM spells them, in UTF-8; "Total" of all
+  uint64_t rss = 0, pss = 0, not_shared = 0;        // of the whole process
+  std::map<std::string, CategoryBytes> categories;  // as the JVM spells them, in UTF-8; "Total" is their sum
 };
 
 class MemoryTimeline {

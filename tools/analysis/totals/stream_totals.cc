@@ -34,7 +34,7 @@ void StreamTotals::CountWindows(const format::Block& block) {
   }
 }
 
-// Blocks hold whole intervals in order, so that one counter is enough.
+// Blocks have complete intervals in order, so one counter is sufficient.
 void StreamTotals::Count(const format::Sample& sample) {
   KindTotals& kind = kinds[static_cast<size_t>(sample.kind)];
   ++kind.events;

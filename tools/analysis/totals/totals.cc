@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSigmas = 5;
 
-// Each reason's loss is a sum of equal weights, drawn like those of the samples.
+// The losses of each reason are a sum of equal weights, drawn like those of the samples.
 double VarianceOfLosses(const format::StreamCounters& counters) {
   double variance = 0;
   for (size_t reason = 0; reason < counters.lost.size(); ++reason) {
@@ -43,7 +43,7 @@ CountCheck CheckCounts(const Design& design, const format::StreamCounters& count
   balance.counted = static_cast<double>(design.counted_bytes());
   balance.accounted = all.bytes() - design.uncounted().bytes() + lost;
   const double variance = all.variance().bytes + VarianceOfLosses(counters);
-  // What allocates hardly anything has no sample, by chance.
+  // A program that allocates hardly anything may have no sample by chance.
   const double typical = all.bytes() > 0 ? all.variance().bytes / all.bytes() : design.widest_spacing();
   balance.slack = std::max(kSigmas * std::sqrt(variance) + kSigmas * kSigmas * typical,
                            kSigmas * std::sqrt(design.VarianceOfCounted()));

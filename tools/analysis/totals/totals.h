@@ -1,4 +1,4 @@
-// What was allocated, and what was thrown, folded from the blocks of a recording in one pass.
+// Totals of allocations and of exceptions, computed from the blocks of a recording in one pass.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-// What was allocated, in all and by kind, folded from the blocks of a recording in one pass.
+// Total allocations, and those by kind, computed from the blocks of a recording in one pass.
 //
 // Maths:    docs/estimates.md#estimates
 
@@ -29,12 +29,12 @@ namespace heaprec::tools {
 struct CountCheck {
   Estimate raw_bytes;  // from the samples alone
   // In intervals with counted bytes: the count, and the bytes that samples and losses represent. By chance they differ
-  // by at most `slack`: five standard deviations, of what was drawn, plus an allowance for few samples, or of what may
-  // be drawn. In the first seconds the points may have been so far apart that all of these bytes had none.
+  // by at most `slack`: five standard deviations plus an allowance for few samples. In the first seconds points may
+  // have been so far apart that none of these bytes had one.
   double counted = 0, accounted = 0, slack = 0;
 };
 
-// After the last block, of a design without strata. `counters`: those of the last block.
+// Call after the last block, with a design without strata. `counters`: those of the last block.
 CountCheck CheckCounts(const Design& design, const format::StreamCounters& counters);
 
 struct AllocationTotals : CountCheck {
@@ -42,18 +42,18 @@ struct AllocationTotals : CountCheck {
     Estimate bytes, objects, share;
   };
   bool calibrated = false;
-  double factor = 1;  // already in all but raw_bytes
+  double factor = 1;  // already applied, except to raw_bytes
   Estimate bytes, objects;
   std::array<KindSums, format::kAllocationKinds.size()> kinds;
 };
 
 class VolumeOfBlocks {
  public:
-  // `strata`: what a census says of parts; the volume itself is of the samples and the recorder's counts. `by_rows`: of
-  // which blocks parts, and all objects, are estimated from rows.
+  // `strata`: a census for estimates of parts; the total itself comes from the samples and the recorder's counts.
+  // `by_rows`: the blocks for which parts, and all objects, are estimated from rows.
   explicit VolumeOfBlocks(const format::FileHeader& header, const Strata& strata = {}, ByRows by_rows = {});
   bool takes_rows(const format::Block& block) const { return by_rows_ && by_rows_(block); }
-  // What the design of parts gave for it: valid until the next block. Of takes_rows() its rows.
+  // Adds a block. Returns the samples, or rows, of the design for parts: valid until the next call.
   std::span<const WeightedSample> Add(const format::Block& block);
   // `counters`: those of the last block.
   AllocationTotals Close(const format::StreamCounters& counters);
@@ -64,7 +64,7 @@ class VolumeOfBlocks {
   const ByRows by_rows_;
   const bool has_strata_;
   Design design_;
-  std::optional<Design> parts_;  // unless it is the same
+  std::optional<Design> parts_;  // nullopt: equals design_
   std::array<Subset, format::kAllocationKinds.size()> kinds_;
 };
 
@@ -81,9 +81,9 @@ struct ExceptionTotals {
   uint64_t counted = 0;
   uint64_t samples = 0;
   bool calibrated = false;
-  double factor = 1;   // already in the groups
-  Estimate estimated;  // of all, from the samples alone
-  // The largest first. A site is the frame that threw: "Class.method:line".
+  double factor = 1;   // already applied to the groups
+  Estimate estimated;  // total, from the samples alone
+  // Ordered by size. A site is the frame that threw: "Class.method:line".
   std::vector<Group> classes, sites;
 };
 
@@ -92,7 +92,7 @@ class ExceptionTotalsBuilder {
  public:
   using Keeps = std::function<bool(const format::Sample&)>;
 
-  // `keeps`: whether a sample belongs to the groups; empty: all do.
+  // `keeps`: whether a sample is included in the groups; empty: all are.
   explicit ExceptionTotalsBuilder(const format::FileHeader& header, Keeps keeps = {})
       : design_(header, format::Stream::kExceptions), keeps_(std::move(keeps)) {}
   // Call after `names` has entered the block.

@@ -56,7 +56,7 @@ std::string ExportFormat::Objection(const ExportSettings& asked, const Filter& f
                  {asked.lines, "--lines", kLines, ""},
                  {!asked.service.empty(), "--service", kService, ""},
                  {asked.raw, "--raw", kRaw, "; " + name + " always has both raw and calibrated weights"},
-                 {asked.no_rows, "--no-rows", kRows, "; weights of " + name + " are never those of rows"},
+                 {asked.no_rows, "--no-rows", kRows, "; weights of " + name + " never come from rows"},
                  {asked.hides != nullptr, "--hide", kHide, ""},
                  {asked.live_filter, "--live", kLive, ""},
                  {wants_native, "--kind malloc or mmap", kNative, ""},
@@ -79,11 +79,11 @@ void AddExportOptions(Command& command, ExportSettings* into) {
       "--raw", into->raw,
       "Write raw weights instead of weights calibrated to the exact counts (" + FormatsThat(ExportFormat::kRaw) + ")");
   command.AddFlag("--no-rows", into->no_rows,
-                  "Calibrate weights to the counted total only, not to what rows say of each site (" +
+                  "Calibrate weights to the counted total only, not to the rows of each site (" +
                       FormatsThat(ExportFormat::kRows) + ")");
   command.AddFlag("--lines", into->lines, "Distinguish the lines of a method (collapsed, speedscope)");
   command.AddFlag("--live", into->live_filter,
-                  "Export what is live instead of all allocations (" + FormatsThat(ExportFormat::kLive) + ")");
+                  "Export live objects instead of all allocations (" + FormatsThat(ExportFormat::kLive) + ")");
 }
 
 }  // namespace heaprec::tools

@@ -12,24 +12,24 @@
 namespace heaprec::tools {
 
 struct ExportFormat {
-  // What only some formats have or support, as flags.
+  // Flags for features that only some formats have or support.
   enum Takes : unsigned {
-    kBinary = 1 << 0,   // nothing for a terminal
-    kHide = 1 << 1,     // frames may be left out
-    kWeights = 1 << 2,  // bytes, objects or samples, as requested
-    kLines = 1 << 3,    // frames by line
-    kLive = 1 << 4,     // live objects instead of all
-    kAt = 1 << 5,       // live objects at any time
-    kRaw = 1 << 6,      // one weight per sample, calibrated unless raw ones are requested
-    kRemarks = 1 << 7,  // room to say which weights these are
+    kBinary = 1 << 0,   // not suitable for a terminal
+    kHide = 1 << 1,     // can omit frames
+    kWeights = 1 << 2,  // can export bytes, objects or samples
+    kLines = 1 << 3,    // can distinguish frames by line
+    kLive = 1 << 4,     // can export live objects instead of all
+    kAt = 1 << 5,       // can export live objects at any time
+    kRaw = 1 << 6,      // has one weight per sample, calibrated unless raw ones are requested
+    kRemarks = 1 << 7,  // has remarks that say which weights these are
     kService = 1 << 8,
-    kNative = 1 << 9,     // events for malloc and mmap
-    kRows = 1 << 10,      // stacks with sums, which may be of rows
-    kRowTable = 1 << 11,  // rows in a table of their own
+    kNative = 1 << 9,     // has events for malloc and mmap
+    kRows = 1 << 10,      // has stacks with sums, which may come from rows
+    kRowTable = 1 << 11,  // has a separate table of rows
   };
 
   std::string name;
-  std::string ending;  // of the names of its files
+  std::string ending;  // ending of its file names
   unsigned takes = 0;
   MakeExporter* make = nullptr;
 
@@ -39,7 +39,7 @@ struct ExportFormat {
 };
 
 const std::vector<ExportFormat>& ExportFormats();
-// The one of this name; without a name, the one whose ending `output` has; else the first.
+// Returns the format with this name; without a name, the one with the ending of `output`, otherwise the first one.
 const ExportFormat& ExportFormatFor(const std::string& name, const std::string& output);
 std::vector<std::string> ExportFormatNames();
 // --weights, --service, --raw, --no-rows, --lines and --live.

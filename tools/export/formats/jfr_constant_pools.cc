@@ -16,14 +16,14 @@ using format::Index;
 
 constexpr uint64_t kNotYet = UINT64_MAX;
 
-// The class of the methods that stand for frames of which nothing is known, or that were not recorded.
+// The class of methods for frames that are unknown or were not recorded.
 constexpr const char* kNoClass = "heaprec";
 constexpr const char* kNoParameters = "()V";
 
 constexpr std::array<std::string_view, 5> kOfTheJdk{"java/", "javax/", "jdk/", "sun/", "com/sun/"};
 
-// Frame types by key, as the JDK numbers them: all are in every chunk. Readers take such a key for a single byte, and
-// some for an index: 6 is the highest that all of them know.
+// Keys of frame types, numbered as in the JDK: all are in every chunk. Some readers treat such a key as a single byte
+// or an index: 6 is the highest that all of them know.
 constexpr uint8_t kNativeKey = 3, kUnknownKey = 6;
 constexpr std::pair<uint8_t, std::string_view> kFrameTypeConstants[] = {
     {0, "Interpreted"}, {1, "JIT compiled"}, {2, "Inlined"}, {kNativeKey, "Native"}, {kUnknownKey, "Java"}};
@@ -33,7 +33,7 @@ struct ClassName {
   bool hidden;
 };
 
-// A hidden class has its address behind a '/', as in the files of JDK 21 and newer.
+// The address of a hidden class follows a '/', as in the files of JDK 21 and newer.
 ClassName SpelledFor(std::string_view name) {
   const std::string java = format::JavaClassName(name);
   const size_t mark = java.rfind('/');
@@ -83,7 +83,7 @@ uint64_t ConstantPools::Cached(Keys* keys, size_t known, Index index, const Make
   return (*keys)[index];
 }
 
-// The fields may need constants of their own, of the same pool even: they are put together first.
+// The fields may need other constants, even of the same pool, so those are added first.
 template <typename Fields>
 uint64_t ConstantPools::Append(size_t pool, uint64_t key, const Fields& append_fields) {
   std::string fields;
@@ -139,8 +139,7 @@ uint64_t ConstantPools::Package(std::string_view class_name) {
   });
 }
 
-// The class loader is not recorded. Tools treat a method as the application's if its class has a loader, so classes
-// outside the JDK get one named "unknown".
+// Some readers fail on a frame without a method.
 uint64_t ConstantPools::ClassLoader(std::string_view class_name) {
   if (class_name == kNoClass) return 0;
   const size_t dimensions = class_name.find_first_not_of('[');
@@ -222,7 +221,7 @@ uint64_t ConstantPools::Method(Index index) {
   });
 }
 
-// Readers trip over a frame without a method.
+// Some readers fail on a frame without a method.
 uint64_t ConstantPools::MethodOf(const format::Frame& frame) {
   if (frame.method < dictionaries_->methods.size()) return Method(frame.method);
   return MethodNamed(kNoClass, std::string(frame.IsGap() ? kTruncated : kUnknown), kNoParameters);
@@ -235,7 +234,7 @@ uint64_t ConstantPools::Stack(Index leaf) {
     Sink sink(&frames);
     uint64_t depth = 0;
     bool truncated = false;
-    // A parent stands before its child, whatever a damaged file says of a loop.
+    // A parent precedes its child; this also ends loops in damaged files.
     for (Index at = leaf; at < names.stacks.size();) {
       const format::StackNode& node = names.stacks[at];
       const format::Frame frame = node.frame < names.frames.size() ? names.frames[node.frame] : format::Frame{};
@@ -262,13 +261,13 @@ size_t ConstantPools::bytes() const {
 }
 
 void ConstantPools::AppendEvent(uint64_t ticks, std::string* into) const {
-  constexpr uint8_t kComplete = 1;  // no event before needs a constant that stands behind
+  constexpr uint8_t kComplete = 1;  // no earlier event needs a constant that follows later
   std::string rest;
   Sink sink(&rest);
   sink.Long(static_cast<uint64_t>(TypeId::kConstantPools));
   sink.Long(ticks);
   sink.Long(0);  // duration
-  sink.Long(0);  // where the one before is: there is none
+  sink.Long(0);  // position of the previous one: none
   sink.Byte(kComplete);
   sink.Long(static_cast<uint64_t>(std::ranges::count_if(pools_, [](const Pool& pool) { return pool.count > 0; })));
   for (const Pool& pool : pools_) {

@@ -15,7 +15,7 @@
 namespace heaprec::tools::jfr {
 
 // Appends primitive values to a text that it does not own. Integers in chunk headers are big-endian, all others LEB128.
-// A long has at most nine bytes, of which the ninth has eight bits. A negative int is its 32 bits, as HotSpot has it.
+// A long has at most nine bytes, the ninth with eight bits. A negative int is written as its 32 bits, as in HotSpot.
 class Sink {
  public:
   explicit Sink(std::string* into) : into_(*into) {}
@@ -32,14 +32,14 @@ class Sink {
     if (utf8.empty()) return Byte(kEmpty);
     Utf8(utf8);
   }
-  // A symbol's text: readers know no other encoding there, not even for the empty one.
+  // Text of a symbol: readers know no other encoding there, even for the empty text.
   void Utf8(std::string_view utf8) {
     Byte(kUtf8);
     Long(utf8.size());
     into_ += utf8;
   }
   void Raw(std::string_view bytes) { into_ += bytes; }
-  // Big-endian, in all its bytes.
+  // Big-endian, with all bytes.
   template <typename Integer>
   void Fixed(Integer value) {
     for (int shift = 8 * sizeof(Integer) - 8; shift >= 0; shift -= 8) Byte(static_cast<uint8_t>(value >> shift));
@@ -50,7 +50,7 @@ class Sink {
   std::string& into_;
 };
 
-// An event as it stands in a chunk: its size, which counts itself, and the rest: the type's id and the fields.
+// Appends an event as in a chunk: its size, which includes itself, then type id and fields.
 inline void AppendSized(std::string_view rest, std::string* into) {
   size_t size_bytes = 1;
   while (rest.size() + size_bytes >= uint64_t{1} << (7 * size_bytes)) ++size_bytes;
@@ -58,7 +58,7 @@ inline void AppendSized(std::string_view rest, std::string* into) {
   *into += rest;
 }
 
-// The constants of one chunk: names, classes, methods, threads and stacks, for whose keys its events stand.
+// The constants of one chunk: names, classes, methods, threads and stacks, to whose keys its events refer.
 //
 // A name, a class, a method and a thread keep their keys from chunk to chunk: readers take what has the key of a
 // constant of the chunk before for the same one. Key 0 is "not known". Stacks get new keys in each chunk. Frame types
@@ -67,9 +67,9 @@ inline void AppendSized(std::string_view rest, std::string* into) {
 // Memory:   the distinct names, methods and threads of all recordings, the stacks of one chunk.
 class ConstantPools {
  public:
-  // Behind a chunk: the next one has no constants yet.
+  // Call after a chunk: the next one has no constants yet.
   void Clear();
-  // With every block, before its indices are asked for.
+  // Call for every block, before using its indices.
   void Enter(const format::Block& block);
 
   uint64_t Class(format::Index index);
@@ -77,16 +77,16 @@ class ConstantPools {
   // "key=value;key=value", a symbol.
   uint64_t Labels(format::Index thread);
   uint64_t Stack(format::Index leaf);
-  // One that lives, of which its class is known: it is the same for all objects of a class.
+  // A live object of which only the class is known: the same for all objects of a class.
   uint64_t Object(format::Index class_id);
 
-  // Size of what AppendEvent would write.
+  // Size of the text that AppendEvent would append.
   size_t bytes() const;
-  // The checkpoint event, which names its time: `ticks`.
+  // Appends the checkpoint event with its time, `ticks`.
   void AppendEvent(uint64_t ticks, std::string* into) const;
 
  private:
-  using Keys = std::vector<uint64_t>;  // by index; kNotYet: not asked for yet in this chunk
+  using Keys = std::vector<uint64_t>;  // by index; kNotYet: not used yet in this chunk
   struct Pool {
     TypeId type;
     uint64_t count = 0;
@@ -94,7 +94,7 @@ class ConstantPools {
   };
   struct Constant {
     uint64_t key = 0;
-    uint32_t chunk = 0;  // that has it
+    uint32_t chunk = 0;  // chunk that contains it
   };
   using Known = std::unordered_map<std::string, Constant>;
   enum : size_t {

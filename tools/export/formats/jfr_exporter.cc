@@ -1,6 +1,6 @@
 // Recordings as a JFR file, for jfr, JDK Mission Control and jdk.jfr.consumer.
 //
-// docs/guide/export-import-sql.md#export tells what becomes of what.
+// docs/guide/export-import-sql.md#export describes the mapping.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +24,7 @@ constexpr auto kUnknownLong = static_cast<uint64_t>(std::numeric_limits<int64_t>
 constexpr size_t kChunkBytes = 4 << 20;  // a chunk is in memory until it is written
 constexpr uint64_t kNsPerMs = 1'000'000;
 
-// A weight is of whole bytes there; what a damaged recording says may be anything.
+// Weights there are whole bytes; a damaged recording may contain any value.
 uint64_t WholeBytes(double weight) {
   constexpr double kMax = 0x1p62;
   return weight > 0 ? static_cast<uint64_t>(std::llround(std::min(weight, kMax))) : 0;
@@ -34,13 +34,13 @@ constexpr size_t kHeaderBytes = 68;
 constexpr uint64_t kTicksPerSecond = 1'000'000'000;
 constexpr uint32_t kCompressedIntegers = 1;
 
-// One chunk of a JFR file: a header, the metadata, the events, and behind them the constants that they name. Times are
-// in ns since the start of the recording, which are the chunk's ticks. All of it is in memory until it is written: its
-// header names places behind it, and a pipe does not go back.
+// One chunk of a JFR file: a header, the metadata, the events, then their constants. Times are in ns since the start of
+// the recording, the chunk's ticks. All of it is in memory until it is written, because its header contains later
+// positions, and a pipe cannot seek.
 class Chunk {
  public:
   jfr::ConstantPools& constants() { return constants_; }
-  // Calls `append_fields(Sink)` for what follows the time.
+  // Calls `append_fields(Sink)` for the fields after the time.
   template <typename Fields>
   void AddEvent(TypeId type, uint64_t time_ns, const Fields& append_fields) {
     rest_.clear();
@@ -52,7 +52,7 @@ class Chunk {
   }
   size_t bytes() const { return events_.size() + constants_.bytes(); }
 
-  // Writes the chunk, which lasts from `begin_ns` to `end_ns`, and empties it. `start_epoch_ns`: of the recording.
+  // Writes the chunk, from `begin_ns` to `end_ns`, and empties it. `start_epoch_ns`: start of the recording.
   void Write(uint64_t start_epoch_ns, uint64_t begin_ns, uint64_t end_ns, Output* output) {
     std::string pools;
     constants_.AppendEvent(end_ns, &pools);
@@ -64,12 +64,12 @@ class Chunk {
     sink.Fixed<uint16_t>(1);
     sink.Fixed<uint64_t>(pools_at + pools.size());
     sink.Fixed<uint64_t>(pools_at);
-    sink.Fixed<uint64_t>(kHeaderBytes);  // where the metadata is
+    sink.Fixed<uint64_t>(kHeaderBytes);  // position of the metadata
     sink.Fixed<uint64_t>(start_epoch_ns + begin_ns);
     sink.Fixed<uint64_t>(end_ns - begin_ns);
     sink.Fixed<uint64_t>(begin_ns);  // in ticks
     sink.Fixed<uint64_t>(kTicksPerSecond);
-    sink.Fixed<uint32_t>(kCompressedIntegers);  // and: the chunk is finished
+    sink.Fixed<uint32_t>(kCompressedIntegers);  // and: the chunk is complete
     for (const std::string* part :
          {static_cast<const std::string*>(&header), &metadata, static_cast<const std::string*>(&events_),
           static_cast<const std::string*>(&pools)}) {
@@ -103,7 +103,7 @@ class JfrExporter final : public Exporter {
     chunk_.constants().Enter(filtered.block);
     for (const format::Sample* sample : filtered.samples) {
       end_ns_ = std::max(end_ns_, sample->time_ns);
-      // It has no such events.
+      // JFR has no such events.
       if (!TraitsOf(sample->stream()).is_in_jfr) continue;
       const Calibration::Weight weight = filtered.calibration.WeightOf(*sample);
       sample->stream() == format::Stream::kAllocations ? AddAllocation(*sample, weight.bytes)
@@ -134,7 +134,7 @@ class JfrExporter final : public Exporter {
       Write();
       chunk_.constants().Enter(alive_.block());
     }
-    // Counted of the whole time only.
+    // Counted only for the whole time.
     if (CountsExceptions(recording.header()) && asked.first <= begin_ns && asked.second >= end_ns) {
       AddThrown(end_ns, recording.counters(format::Stream::kExceptions).candidates);
     }
@@ -174,13 +174,13 @@ class JfrExporter final : public Exporter {
     if (CountsExceptions(header)) AddThrown(begin_ns_, 0);
   }
 
-  // The JDK writes such events again and again, and tools show the difference.
+  // The JDK writes such events repeatedly, and tools show the difference.
   void AddThrown(uint64_t time_ns, uint64_t since_start) {
     chunk_.AddEvent(TypeId::kExceptionStatistics, time_ns, [&](Sink sink) { sink.Long(since_start); });
   }
 
-  // What the JDK's own event has no field for is in one of ours before it: some readers expect the next event right
-  // behind its last field.
+  // Fields that the JDK's own event lacks are in a separate event before it, because some readers expect the next event
+  // right after its last field.
   void AddAllocation(const format::Sample& sample, double weight_bytes) {
     const auto add = [&](TypeId type, double weight, const auto& append_rest) {
       jfr::ConstantPools& constants = chunk_.constants();
@@ -200,7 +200,7 @@ class JfrExporter final : public Exporter {
     add(TypeId::kAllocationSample, weight_bytes, [](Sink) {});
   }
 
-  // The JDK has these at the end of a recording, too. Its own tell the references that hold the object.
+  // The JDK also writes these at the end of a recording. Its own events contain the references to the object.
   void AddAlive(const format::Sample& sample, const LiveDetail& detail) {
     jfr::ConstantPools& constants = chunk_.constants();
     chunk_.AddEvent(TypeId::kOldObjectSample, detail.at_ns, [&](Sink sink) {
@@ -212,7 +212,7 @@ class JfrExporter final : public Exporter {
       sink.Long(detail.age_ns);
       sink.Long(HeapAfterCollectionBefore(sample.time_ns));
       sink.Long(constants.Object(sample.class_id));
-      sink.Int(std::numeric_limits<int32_t>::min());  // arrayElements: not known
+      sink.Int(std::numeric_limits<int32_t>::min());  // arrayElements: unknown
       sink.Long(0);                                   // root
       sink.Long(sample.weight_bytes() > 0 ? WholeBytes(sample.weight_bytes()) : kUnknownLong);
       sink.Long(detail.survived.value_or(kUnknownLong));
@@ -220,7 +220,7 @@ class JfrExporter final : public Exporter {
     });
   }
 
-  // 0: there was none.
+  // Returns 0 if there was no collection.
   uint64_t HeapAfterCollectionBefore(uint64_t time_ns) const {
     const auto behind = std::ranges::upper_bound(heap_after_, std::pair(time_ns, UINT64_MAX));
     return behind == heap_after_.begin() ? 0 : std::prev(behind)->second;

@@ -56,7 +56,7 @@ std::vector<Type> Basics() {
   };
 }
 
-// What events name by a key.
+// Types to which events refer by key.
 std::vector<Type> Constants() {
   return {
       Simple(TypeId::kSymbol, "jdk.types.Symbol", {"string", TypeId::kString, "String"}),
@@ -113,7 +113,7 @@ std::vector<Type> Constants() {
   };
 }
 
-// The constants of jdk.OldObjectSample. Tools ask an object for all of them; what holds it is never recorded.
+// The constants of jdk.OldObjectSample. Tools read all of them of an object; what references it is never recorded.
 std::vector<Type> OldObjects() {
   return {
       Type{TypeId::kOldObject,
@@ -182,7 +182,7 @@ std::vector<Type> Samples() {
             Pooled("object", TypeId::kOldObject, "Object"),
             {"arrayElements", TypeId::kInt, "Array Elements"},
             Pooled("root", TypeId::kOldObjectGcRoot, "GC Root"),
-            {"weight", TypeId::kLong, "Bytes Alive That It Stands For", Unit::kBytes},
+            {"weight", TypeId::kLong, "Live Bytes That It Represents", Unit::kBytes},
             {"survivedCollections", TypeId::kLong, "Collections Survived"},
             kLabels},
            "Old Object Sample",
@@ -195,12 +195,12 @@ std::vector<Type> Samples() {
             kStackTrace,
             kMessage,
             kThrownClass,
-            {"weight", TypeId::kDouble, "Throws That It Stands For"},
+            {"weight", TypeId::kDouble, "Throws That It Represents"},
             kLabels},
            "Java Exception",
            kJavaApplication,
            Super::kEvent},
-      // Never written: which class is an Error is not recorded. Tools ask for both kinds at once.
+      // Never written, because the recording does not say which class is an Error. Tools request both kinds together.
       Type{TypeId::kErrorThrow,
            "jdk.JavaErrorThrow",
            {kStartTime, kEventThread, kStackTrace, kMessage, kThrownClass},
@@ -319,7 +319,7 @@ Element TypeElement(const Type& type) {
   return element;
 }
 
-// All texts stand once, in front; elements name them by their index.
+// All texts come first, each once; elements refer to them by index.
 class TreeWriter {
  public:
   std::string Write(const Element& root) {
@@ -357,7 +357,7 @@ std::string Encode() {
   sink.Long(static_cast<uint64_t>(TypeId::kMetadata));
   sink.Long(0);  // start
   sink.Long(0);  // duration
-  sink.Long(1);  // its version: chunks of the same one have the same types
+  sink.Long(1);  // version: chunks with the same version have the same types
   sink.Raw(TreeWriter().Write({"root", {}, {std::move(metadata), region}}));
   std::string event;
   AppendSized(rest, &event);

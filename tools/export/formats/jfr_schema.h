@@ -1,10 +1,9 @@
-// What a JFR file of ours holds: its types, their fields in the order in which they are written, and how tools show
-// them.
+// The schema of our JFR files: types, fields in the order in which they are written, and how tools show them.
 //
-// The JDK's own types have exactly the fields of JDK 25, in its order: some readers take fields by their place, and an
-// event to end with the last one that they know. Only events that all read by name have fields of ours, behind. All
-// primitive types and jdk.types.ThreadState are declared because some readers ask for them by name. tests/interop
-// checks this.
+// The JDK's own types have exactly the fields of JDK 25, in its order: some readers access fields by position, and
+// assume that an event ends with the last field that they know. Only events that all readers access by name have
+// additional fields, at the end. All primitive types and jdk.types.ThreadState are declared because some readers ask
+// for them by name. tests/interop checks this.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace heaprec::tools::jfr {
 
-// A file's own numbers. 0 and 1 are the format's: metadata and constant pools.
+// Numbers of the file. 0 and 1 are defined by the format: metadata and constant pools.
 enum class TypeId : uint8_t {
   kMetadata = 0,
   kConstantPools = 1,
@@ -72,7 +71,7 @@ struct Field {
   TypeId type;
   std::string_view label{};
   Unit unit = Unit::kNone;
-  bool pooled = false;  // the key of a constant stands for it
+  bool pooled = false;  // written as the key of a constant
   bool array = false;
 };
 
@@ -85,8 +84,8 @@ struct Type {
   std::string_view label{};
   std::string_view category{};  // of events
   Super super = Super::kNone;
-  bool simple = false;      // has one field, and reads as it
-  bool is_content = false;  // of annotations: it tells what a field's number is
+  bool simple = false;      // has a single field, and is read as that field
+  bool is_content = false;  // for annotations: it describes the meaning of a field's number
 };
 
 const std::vector<Type>& Types();

@@ -47,18 +47,18 @@ enum class Function : pbf_tag_type { kName = 1, kSystemName, kFile };
 enum class KeyValueAndUnit : pbf_tag_type { kKey = 1, kValue };
 enum class Stack : pbf_tag_type { kLocations = 1 };
 
-// What the profiles of all recordings share: stacks with their frames and methods, attributes and texts, by number from
-// 1; 0 is the empty entry of each table. Grows with names and stacks, not with events.
+// Data shared by the profiles of all recordings: stacks with their frames and methods, attributes and texts, numbered
+// from 1; 0 is the empty entry of each table. Grows with names and stacks, not with events.
 class OtlpDictionary {
  public:
-  // Must outlive it.
+  // `catalogue` must outlive this.
   explicit OtlpDictionary(const Catalogue* catalogue) : catalogue_(*catalogue) {}
 
   int32_t Number(std::string_view text) { return static_cast<int32_t>(strings_.NumberOf(text)); }
   int32_t Attribute(std::string_view key, std::string_view value);
   int32_t StackNumber(Id stack) { return stacks_.Of(stack); }
 
-  // Once, when all is known: writing gives more texts numbers.
+  // Call once at the end, because writing assigns numbers to more texts.
   void WriteTo(pbf_builder<Dictionary>* table);
 
  private:
@@ -66,10 +66,10 @@ class OtlpDictionary {
   class Numbers {
    public:
     int32_t Of(Id id);
-    const std::vector<Id>& ids() const { return ids_; }  // by number, less 1
+    const std::vector<Id>& ids() const { return ids_; }  // by number minus 1
 
    private:
-    std::vector<int32_t> numbers_;  // by id; 0: none yet
+    std::vector<int32_t> numbers_;  // 0: not assigned
     std::vector<Id> ids_;
   };
 
@@ -93,8 +93,8 @@ int32_t OtlpDictionary::Numbers::Of(Id id) {
   return numbers_[id];
 }
 
-// The first entry of each table is the empty one. Writing a table numbers the entries that it refers to in later ones,
-// so each table has exactly the entries that are used.
+// The first entry of each table is the empty one. Writing a table assigns numbers in later tables to the entries that
+// it refers to, so each table has exactly the used entries.
 void OtlpDictionary::WriteTo(pbf_builder<Dictionary>* table) {
   WriteStacks(table);
   WriteLocations(table);
@@ -199,7 +199,7 @@ class Otlp final : public LabelledExporter {
   }
 
  private:
-  // What has gathered, as one profile for each measure that has any: receivers reject profiles without samples.
+  // Writes the collected rows as one profile per measure that has any: receivers reject profiles without samples.
   void WriteRows() override {
     std::vector<std::vector<int64_t>> values(measures_.size());  // by measure and row
     for (size_t i = 0; i < measures_.size(); ++i) {
@@ -230,7 +230,7 @@ class Otlp final : public LabelledExporter {
     output_.Tick();
   }
 
-  // As OpenTelemetry asks for where nobody has named it: by the program's file.
+  // The default that OpenTelemetry defines for an unnamed service: the program's file name.
   std::string ServiceName(const format::FileHeader& header) const {
     if (!service_.empty()) return service_;
     if (const std::string label = ServiceLabelOf(header, kServiceName); !label.empty()) return ToUtf8(label);
@@ -304,7 +304,7 @@ class Otlp final : public LabelledExporter {
 
   const std::string service_;
   Output& output_;
-  const Recording* recording_ = nullptr;  // the current one
+  const Recording* recording_ = nullptr;  // current recording
   AskedRange asked_;
   OtlpDictionary dictionary_{&catalogue_};
 };

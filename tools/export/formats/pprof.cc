@@ -1,4 +1,4 @@
-// profile.proto, compressed: opens in `go tool pprof` and whatever else reads it.
+// profile.proto, compressed, for `go tool pprof` and other tools.
 //
 // Format:   https://github.com/google/pprof/blob/main/proto/profile.proto
 #include <zlib.h>
@@ -47,7 +47,7 @@ enum class Function : pbf_tag_type { kId = 1, kName, kSystemName, kFile };
 constexpr int kGzip = 16 + MAX_WBITS;  // a gzip header instead of zlib's
 constexpr int kMemory = 8;             // zlib's own default
 
-// What is written comes out compressed, as gzip does.
+// A stream that compresses with gzip.
 class GzipStream {
  public:
   // `output` must outlive it.
@@ -61,13 +61,13 @@ class GzipStream {
   GzipStream& operator=(const GzipStream&) = delete;
 
   void Write(std::string_view bytes) { Deflate(bytes, Z_NO_FLUSH); }
-  // Nothing may be written after it.
+  // Nothing may be written afterwards.
   void Finish() { Deflate({}, Z_FINISH); }
 
  private:
   void Deflate(std::string_view bytes, int flush) {
     std::array<char, 1 << 14> out;
-    // zlib does not write to its input; its type is older than const.
+    // zlib does not modify its input, although the type is not const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
     do {
@@ -170,7 +170,7 @@ class Pprof final : public LabelledExporter {
     one.add_int64(Label::kText, strings_.NumberOf(text));
   }
 
-  // As heap profiles of Go have it.
+  // As in heap profiles of Go.
   void WriteSize(pbf_builder<Sample>* message, uint64_t size) {
     pbf_builder<Label> one(*message, Sample::kLabel);
     one.add_int64(Label::kKey, strings_.NumberOf("bytes"));
@@ -196,7 +196,7 @@ class Pprof final : public LabelledExporter {
       pbf_builder<Line> of(message, Location::kLine);
       of.add_uint64(Line::kFunction, number);
       if (frame.line > 0) of.add_int64(Line::kLine, frame.line);
-      // Ended here, not by Tick's buffer being handed on while they are open.
+      // Committed here, so that Tick does not write the buffer while they are open.
       of.commit();
       message.commit();
       Tick();
@@ -216,7 +216,7 @@ class Pprof final : public LabelledExporter {
   void WriteRest() {
     message_.add_int64(Profile::kTime, static_cast<int64_t>(start_ns_));
     message_.add_int64(Profile::kDuration, static_cast<int64_t>(duration_ns_));
-    // As heap profiles of Go name bytes here.
+    // The name of bytes in heap profiles of Go.
     const Measure& unit = period_.UnitFor(measures_[0]);
     WriteValueType(Profile::kPeriodType, unit.of == kSpace.of ? "space" : unit.name, unit.unit);
     message_.add_int64(Profile::kPeriod, period_.For(measures_[0]));
@@ -232,7 +232,7 @@ class Pprof final : public LabelledExporter {
   StringTable strings_{""};
   std::vector<int64_t> comments_;
   uint64_t start_ns_ = 0, duration_ns_ = 0;
-  std::string bytes_;  // not handed to gzip_ yet
+  std::string bytes_;  // not passed to gzip_ yet
   pbf_builder<Profile> message_{bytes_};
 };
 

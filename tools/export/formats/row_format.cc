@@ -13,9 +13,9 @@
 namespace heaprec::tools {
 namespace {
 
-// Rendered stacks of one chunk are forgotten past this.
+// Removes rendered stacks of the current chunk beyond this size.
 constexpr size_t kMaxCachedBytes = 64 << 20;
-constexpr std::string_view kHiddenFrame = ";";  // which no text of a frame is
+constexpr std::string_view kHiddenFrame = ";";  // not the text of any frame
 
 class RowExporter final : public Exporter {
  public:
@@ -63,7 +63,7 @@ class RowExporter final : public Exporter {
   std::optional<FoldedStacks> stacks_;
 };
 
-// "request=42;user=a"; a ';' inside of one is written as ','.
+// Returns "request=42;user=a"; a ';' inside a label becomes ','.
 std::string Labels(std::string_view thread_text) {
   std::string labels;
   format::ForEachLabel(thread_text, [&labels](std::string_view key, std::string_view value) {
@@ -98,7 +98,8 @@ class Csv final : public RowFormat {
       fmt::format_to(fmt::appender(into), "{},{},{},{},", sample.size, sample.weight_bytes(), sample.weight_objects(),
                      sample.probability());
     } else {
-      fmt::format_to(fmt::appender(into), ",{},,,", sample.weight_bytes());  // the size is unknown, and what needs it
+      // without size, and without columns that depend on it
+      fmt::format_to(fmt::appender(into), ",{},,,", sample.weight_bytes());
     }
     Append(into, row.stack);
     into.push_back(',');

@@ -18,19 +18,20 @@
 
 namespace heaprec::tools {
 
-// What a row shows; the views are valid during the call.
+// The values of a row; the views are valid during the call.
 struct Row {
   uint64_t time_ns = 0;  // epoch
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
-  std::string_view stack;                           // root;...;leaf, already as AppendText writes it
-  std::string_view thread_text{};                   // as recorded, with its labels: format/model/thread_name.h
-  std::string_view recording{};                     // its id; empty: there is one only, and no such column
+  std::string_view stack;          // root;...;leaf, already in the form of AppendText
+  std::string_view thread_text{};  // as recorded, with its labels: format/model/thread_name.h
+  // recording id; empty: there is only one recording, and no such column
+  std::string_view recording{};
   const LiveDetail* alive = nullptr;                // nullptr: no such columns
   std::optional<Calibration::Weight> calibrated{};  // nullopt: no such columns
 };
 
-// Columns that are not always there.
+// Optional columns.
 struct RowColumns {
   bool recording = false, alive = false, calibrated = false;
 };
@@ -40,21 +41,20 @@ class RowFormat {
   virtual ~RowFormat() = default;
   virtual void AppendHeader(RowColumns columns, Text& into) const = 0;
   virtual void AppendRow(const Row& row, Text& into) const = 0;
-  // A text as a field of the format, quoted and escaped.
+  // Appends a text as a field of the format, quoted and escaped.
   virtual void AppendText(std::string_view utf8, Text& into) const = 0;
 };
 
 std::unique_ptr<RowFormat> CsvRows();
 
-// Stacks as one text, root first: "Class.method:line;..."; without ":line" where no line is known; "[truncated]" stands
-// for frames that were not recorded. A ';' inside a name becomes ','.
-// Each is rendered once per chunk, as a field of `format`, which must outlive this: it may have thousands of
-// characters.
+// Stacks as one text, root first: "Class.method:line;..."; without ":line" if the line is unknown; "[truncated]"
+// replaces frames that were not recorded. A ';' inside a name becomes ','. Each stack is rendered once per chunk, as a
+// field of `format`, which must outlive this, because it may have thousands of characters.
 class FoldedStacks {
  public:
   using Hides = std::function<bool(std::string_view method)>;
 
-  // `hides`: frames to leave out; empty: none.
+  // `hides`: frames to omit; empty: none.
   explicit FoldedStacks(const RowFormat* format, Hides hides = {}) : format_(*format), hides_(std::move(hides)) {}
   void Enter(const format::Block& block, Names* names);
   // Returns the empty text for an unknown stack.
@@ -76,7 +76,7 @@ class FoldedStacks {
   size_t cached_bytes_ = 0;
 };
 
-// A row for each sample, as it comes: csv, jsonl. `output` must outlive it.
+// Writes a row per sample as blocks arrive: csv, jsonl. `output` must outlive it.
 std::unique_ptr<Exporter> MakeRowExporter(std::unique_ptr<RowFormat> format, const ExportSettings& settings,
                                           Output* output);
 

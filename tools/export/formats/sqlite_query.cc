@@ -15,7 +15,7 @@ std::string_view TextOf(sqlite3_stmt* statement, int column) {
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement, column))};
 }
 
-// Rows of a query of our own, its columns joined.
+// Returns the rows of an internal query, with columns joined.
 std::string Listed(sqlite3* database, const char* sql) {
   std::string text;
   sqlite3_stmt* statement = nullptr;
@@ -31,13 +31,13 @@ std::string Names(sqlite3* database) {
                 "FROM sqlite_master WHERE type IN ('table', 'view') GROUP BY type ORDER BY type DESC");
 }
 
-// What a query may do: look.
+// Allows queries only to read.
 int Allow(void*, int action, const char*, const char* second, const char*, const char*) {
   if (action == SQLITE_FUNCTION) return std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
   return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE ? SQLITE_OK : SQLITE_DENY;
 }
 
-// The error, where in the query it is, and what there is.
+// Returns the error, its position in the query, and the available names.
 std::string Sentence(sqlite3* database, const std::string& query) {
   std::string sentence = fmt::format("sql: {}", sqlite3_errmsg(database));
   if (sqlite3_errcode(database) == SQLITE_AUTH)

@@ -1,10 +1,10 @@
-// A query of the user's on a database, which it can only read.
+// Runs a user's query, read-only, on a database.
 //
 //   SqliteQuery query(store.database(), "select class, size from samples");
 //   while (query.Step()) use(query.Row());
 //   if (!query.error().empty()) ...
 //
-// Failure:  error() is a sentence: what is wrong, where in the query, and which tables there are.
+// Failure:  error() is a message: what is wrong, where in the query, and which tables exist.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,7 +18,7 @@ namespace heaprec::tools {
 
 class SqliteQuery {
  public:
-  // Both must outlive it.
+  // Both must outlive this.
   SqliteQuery(sqlite3* database, const std::string& text);
   ~SqliteQuery() { sqlite3_finalize(statement_); }
   SqliteQuery(const SqliteQuery&) = delete;
@@ -26,7 +26,7 @@ class SqliteQuery {
 
   const std::string& error() const { return error_; }
   std::vector<std::string> Columns() const;
-  // False: there is no further row, or an error.
+  // Returns false if there is no further row, or on an error.
   bool Step();
   std::vector<render::Value> Row() const;
 
@@ -37,7 +37,7 @@ class SqliteQuery {
   std::string error_;
 };
 
-// The tables as they are created, then each view with its columns and the remark behind its name.
+// Returns the CREATE statements of the tables, then each view with its columns and the comment after its name.
 std::string SchemaText(sqlite3* database);
 
 }  // namespace heaprec::tools

@@ -27,7 +27,7 @@ namespace {
 using format::Stream;
 using Id = Catalogue::Id;
 
-// A prepared statement that is run again and again with other values. What its calls return is SQLite's.
+// A prepared statement that is executed repeatedly with different values. Its functions return SQLite's codes.
 class SqliteStatement {
  public:
   SqliteStatement(sqlite3* database, const char* sql) {
@@ -37,7 +37,7 @@ class SqliteStatement {
   SqliteStatement(const SqliteStatement&) = delete;
   SqliteStatement& operator=(const SqliteStatement&) = delete;
 
-  // One value for each ?, in their order. SQLITE_OK, or what went wrong.
+  // Binds one value per ?, in order. Returns SQLITE_OK or an error code.
   template <typename... Values>
   int Run(const Values&... values) {
     if (error_ != SQLITE_OK) return error_;
@@ -53,13 +53,13 @@ class SqliteStatement {
   void Bind(int at, const std::optional<Value>& value) {
     value ? Bind(at, *value) : static_cast<void>(sqlite3_bind_null(statement_, at));
   }
-  // SQLite's integers are signed: what is above is none of ours.
+  // SQLite's integers are signed; our values do not exceed their range.
   void Bind(int at, uint64_t value) { sqlite3_bind_int64(statement_, at, static_cast<int64_t>(value)); }
   void Bind(int at, uint32_t value) { sqlite3_bind_int64(statement_, at, value); }
   void Bind(int at, int32_t value) { sqlite3_bind_int64(statement_, at, value); }
   void Bind(int at, bool value) { sqlite3_bind_int64(statement_, at, value ? 1 : 0); }
   void Bind(int at, double value) { sqlite3_bind_double(statement_, at, value); }
-  // It outlives the step.
+  // The text outlives the step.
   void Bind(int at, std::string_view text) {
     sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
   }
@@ -87,7 +87,7 @@ std::string EndReason(const Recording& recording) {
   return recording.running() ? "still running" : "cut off";
 }
 
-// Makes the database in a temporary file under $TMPDIR, which has no name by the time it is written.
+// Creates the database in a temporary file under $TMPDIR, whose name is removed before it is written.
 class SqliteExporter final : public Exporter {
  public:
   SqliteExporter(const ExportSettings& settings, Output* output) : output_(*output) {
@@ -98,7 +98,7 @@ class SqliteExporter final : public Exporter {
       return;
     }
     store_.emplace(name, true, settings.hides);
-    unlink(name.c_str());  // the file stays usable for those who have it open; a kill leaves nothing in the folder
+    unlink(name.c_str());  // the file stays usable while it is open; a kill leaves nothing in the folder
   }
 
   void Begin(const Recording& recording) override {
@@ -134,7 +134,7 @@ class SqliteExporter final : public Exporter {
 
   Output& output_;
   Descriptor file_;
-  std::string error_;  // why there is no file
+  std::string error_;  // why the file could not be created
   std::optional<SqliteStore> store_;
 };
 
@@ -151,7 +151,7 @@ struct SqliteStore::Inserts {
         label(to, "INSERT INTO labels VALUES (?,?,?)"),
         event(to, "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         row(to, "INSERT INTO rows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
-        // A chunk repeats those it needs of the chunks before.
+        // A chunk repeats windows of earlier chunks that it needs.
         window(to, "INSERT OR IGNORE INTO windows VALUES (?,?,?,?,?)"),
         interval(to, "INSERT INTO intervals VALUES (?,?,?,?,?,?,?,?,?)"),
         state(to, "INSERT INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
@@ -170,7 +170,7 @@ struct SqliteStore::Inserts {
 SqliteStore::SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides)
     : with_indices_(with_indices), catalogue_(Catalogue::Detail::kAll, std::move(hides)) {
   Try(sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr));
-  // Nobody else reads it before it is whole, and what is not whole is thrown away: no journal, no lock, no fsync.
+  // Nobody reads the file before it is complete, and an incomplete file is removed: needs no journal, lock or fsync.
   Run("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA cache_size = "
       "-65536");
   Run(kSqliteTables);
@@ -294,7 +294,7 @@ void SqliteStore::AddMemory(const format::ProcessState& state) {
   if (!state.cause.empty()) {
     return Try(inserts_->jvm_memory.Run(recording_, state.time_ns, ToUtf8(state.cause), state.used, state.committed));
   }
-  // Where PSS is not known, private bytes are not, either.
+  // If PSS is unknown, private bytes are unknown, too.
   const bool knows_pss = state.used > 0;
   const auto known = [](uint64_t bytes, bool is_known) { return is_known ? std::optional(bytes) : std::nullopt; };
   Try(inserts_->process_memory.Run(recording_, state.time_ns, known(state.rss, state.rss > 0),

@@ -2,7 +2,7 @@
 //
 // Rows are inserted as blocks come, in one transaction. Memory: SQLite's cache, and the names (Catalogue).
 //
-// Failure:  the first error is kept and ends the work; Finish returns it.
+// Failure:  after the first error nothing more is written; Finish returns it.
 #pragma once
 
 #include <sqlite3.h>
@@ -19,13 +19,12 @@ namespace heaprec::tools {
 
 extern const char kSqliteTables[];
 extern const char kSqliteViews[];
-// Worth their time if the database is asked more than once.
+// Useful if the database is queried several times.
 extern const char kSqliteIndices[];
 
 class SqliteStore final : public Exporter {
  public:
-  // `path`: of a new or empty file. Empty: a database of its own that nobody else sees, in memory as far as it is
-  // small.
+  // `path`: a new or empty file. Empty: a private database, in memory while it is small.
   SqliteStore(const std::string& path, bool with_indices, Catalogue::Hides hides);
   ~SqliteStore() override;
   SqliteStore(const SqliteStore&) = delete;
@@ -53,11 +52,12 @@ class SqliteStore final : public Exporter {
 
   const bool with_indices_;
   sqlite3* database_ = nullptr;
-  std::string error_;  // empty: none yet
+  std::string error_;  // numbers of inserted entries of the catalogue
   std::unique_ptr<Inserts> inserts_;
   Catalogue catalogue_;
-  size_t classes_ = 0, methods_ = 0, frames_ = 0, stacks_ = 0, threads_ = 0;  // of it, inserted
-  uint32_t recording_ = 0;                                                    // number of the current one, from 1
+  size_t classes_ = 0, methods_ = 0, frames_ = 0, stacks_ = 0, threads_ = 0;  // number of the current recording, from 1
+  // objects are garbage-collected; otherwise they live until they are freed
+  uint32_t recording_ = 0;
   uint64_t interval_ns_[format::kStreams] = {};
   uint64_t last_block_ns_ = 0;
   struct {

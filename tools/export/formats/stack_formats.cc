@@ -18,7 +18,7 @@ namespace {
 
 using Id = Catalogue::Id;
 
-// As a frame of a line: what would end it or the line becomes something else.
+// Returns the frame as a part of a line; replaces characters that would end the frame or the line.
 std::string FrameText(const Catalogue& catalogue, Id frame) {
   std::string text = catalogue.FrameName(frame);
   if (catalogue.frames()[frame].line >= 0) text += fmt::format(":{}", catalogue.frames()[frame].line);
@@ -35,7 +35,7 @@ Measure MeasureOf(const ExportSettings& settings) {
   return settings.weights == "objects" ? kObjects : kSpace;
 }
 
-// "root;...;leaf N": a line for each stack, summed over all recordings, for flamegraph.pl and similar tools.
+// Writes "root;...;leaf N": one line per stack, summed over all recordings, for flamegraph.pl and similar tools.
 class Collapsed final : public Exporter {
  public:
   Collapsed(const ExportSettings& settings, Output* output)
@@ -66,8 +66,8 @@ class Collapsed final : public Exporter {
 
  private:
   struct Step {
-    size_t line_size;  // without it
-    size_t next, end;  // of its children, in sorted_
+    size_t line_size;  // without this frame
+    size_t next, end;  // of its children in sorted_
   };
   Step Into(Id stack) const { return {line_.size(), begins_[stack + 1], begins_[stack + 2]}; }
 
@@ -88,7 +88,7 @@ class Collapsed final : public Exporter {
     }
   }
 
-  // Returns the position of each frame in the order of names.
+  // Returns the position of each frame when ordered by name.
   std::vector<Id> PlacesByName() const {
     std::vector<Id> by_name(names_.size()), places(names_.size());
     std::iota(by_name.begin(), by_name.end(), Id{0});
@@ -110,14 +110,14 @@ class Collapsed final : public Exporter {
   Output& output_;
   std::vector<std::string> names_;  // by frame
   std::vector<Id> sorted_;
-  std::vector<size_t> begins_;  // of the children of stack s, in sorted_: at s + 1
+  std::vector<size_t> begins_;  // children of stack s begin at sorted_[begins_[s + 1]]
   WholeNumbers whole_;
   std::string line_;
 };
 
 using Id = Catalogue::Id;
 
-// JSON for speedscope: for each recording a profile of its bytes and one of its objects (or throws).
+// JSON for speedscope: per recording one profile of bytes and one of objects (or throws).
 // https://www.speedscope.app/file-format-schema.json
 class Speedscope final : public Exporter {
  public:
@@ -190,7 +190,7 @@ class Speedscope final : public Exporter {
     text.push_back('}');
   }
 
-  // The root first.
+  // Root first.
   void WriteStack(Id stack) {
     path_.clear();
     for (; stack != Catalogue::kNone; stack = catalogue_.stacks()[stack].parent) path_.push_back(stack);

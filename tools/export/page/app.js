@@ -1,4 +1,4 @@
-// The state, and from it every view: one frame draws what changed since the last.
+// The state of the page. All views depend on it; each frame draws what has changed.
 
 const AGES = [0, 1, 10, 60, 600, 3600, 36000];     // seconds
 
@@ -37,7 +37,7 @@ class Page {
     this.update();
   }
 
-  // The only way to change the state. `gesture`: while a range is dragged.
+  // The only function that changes the state. `gesture`: a range is being dragged.
   change(patch, gesture = false) {
     const {state} = this, reshapes = ["mine", "reverse", "fold"].some(key => key in patch && patch[key] !== state[key]);
     if (reshapes) Object.assign(state, {focus: 0, focusHash: state.focus > 0 && !("reverse" in patch) ? this.tree.hashOf(state.focus) : ""});
@@ -62,7 +62,7 @@ class Page {
     return this.trees[shape] = this.trees[shape] || new BoxTree(this.model, {reverse, mine, fold});
   }
 
-  // Names of the state as numbers; what the recordings do not have is ignored.
+  // Converts names in the state to numbers; ignores names that the recordings do not have.
   choose() {
     const {state, model} = this, numberOf = (names, name) => name === null ? undefined : names.indexOf(name);
     const chosen = {cls: numberOf(model.classes.keys, state.cls), site: numberOf(model.siteNames, state.site),
@@ -75,7 +75,7 @@ class Page {
     this.chosen = chosen;
   }
 
-  // A side that has not changed is the last one, with what it has found. `which`: a or b.
+  // Reuses a side that has not changed, with its cached results. `which`: a or b.
   sideOf(which, recording) {
     const {state, chosen} = this, {focus, mine, reverse, fold, pools, live, age} = state, time = state[which];
     const key = JSON.stringify([recording, time, chosen, focus, mine, reverse, fold, pools, live, age]);
@@ -101,7 +101,7 @@ class Page {
     this.unit = this.sideB ? unitOf(this) : null;
     this.parseSearch();
     this.chooseView();
-    drawBar(this);                                  // first: a chip more may leave less room to what is below
+    drawBar(this);                                  // first: an additional chip may leave less space below
     if (state.view === "" || state.view === "timeline") this.drawTracks();
     if (state.view !== "timeline") drawFlamePanel(this);
     if (state.view !== "flame") drawTab(this);
@@ -115,7 +115,7 @@ class Page {
     if (location.hash !== fragment || fragment === "#") history.replaceState(null, "", fragment);
   }
 
-  // What is not shown is not drawn.
+  // Does not draw hidden views.
   chooseView() {
     const {view, tab} = this.state;
     document.body.dataset.report = tab in DIMENSIONS ? "no" : "yes";
@@ -135,7 +135,7 @@ class Page {
     }
   }
 
-  // Tracks and heat map show all times: they change with the other filters only.
+  // Tracks and heat map show all times, so they depend only on the other filters.
   drawTracks() {
     const {state, tracks, heat, sideA} = this, filters = JSON.stringify([this.chosen, state.focus, state.live, state.age, state.mine, state.pools, state.fold, state.reverse]);
     if (this.drawnFilters !== filters) {
@@ -265,7 +265,7 @@ async function start() {
   page.start();
   document.documentElement.dataset.ready = "yes";
   window.heaprec.ready = performance.now();
-  // The first one from the other end takes seconds where stacks are deep.
+  // Building the first tree from the other end takes seconds if stacks are deep.
   page.treeOf({...page.state, reverse: !page.state.reverse}).buildAhead();
 }
 start();

@@ -1,4 +1,4 @@
-// The bar that says what is selected, and the headlines above it.
+// The bar with the selection, and the headlines above it.
 
 const STREAMS = {allocations: {track: "Allocation", column: "Bytes"}, exceptions: {track: "Exceptions", column: "Thrown"},
   malloc: {track: "malloc", column: "Bytes"}, mmap: {track: "mmap", column: "Bytes"}};
@@ -68,7 +68,7 @@ function reducedText({recordings}) {
     `<li class="warning">Reduced: ${countText(s.kept)} of ${countText(s.header.samples)} samples of ${escapeText(s.header.file)} are shown, with larger weights; intervals are wider.</li>`).join("");
 }
 
-// What the gutter beside the tracks says: of the time under the cursor, or of the selection.
+// The text beside the tracks: about the time under the cursor, or the selection.
 function drawReadout(page, time) {
   const {tracks, state, sideA} = page, {steps, rates} = tracks, [from, to] = sideA.filters.time || [steps.begin, steps.end];
   const pauses = tracks.pausesIn(from, to);

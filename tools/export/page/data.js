@@ -1,5 +1,5 @@
-// The data of the page: base64 of a zlib stream of a JSON header and columns of numbers, each column in planes of bytes
-// (all lowest bytes first), which compress better. report_page.cc writes it.
+// The data of the page: base64 of a zlib stream with a JSON header and columns of numbers. Each column is stored in
+// planes of bytes (all lowest bytes first), which compress better. Written by report_page.cc.
 
 function bytesOfBase64(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
@@ -15,7 +15,7 @@ async function inflate(bytes) {
 
 const COLUMN_TYPES = {u8: Uint8Array, u32: Uint32Array, i32: Int32Array, f32: Float32Array, f64: Float64Array};
 
-// The columns behind the header: {name: typed array}.
+// The columns after the header: {name: typed array}.
 function readColumns(bytes, offset, layout) {
   const columns = {};
   for (const [name, type, count] of layout) {
@@ -30,7 +30,7 @@ function readColumns(bytes, offset, layout) {
   return columns;
 }
 
-// {header, columns} of the text of a data element.
+// Returns {header, columns} from the text of a data element.
 async function unpack(base64) {
   const bytes = await inflate(bytesOfBase64(base64.trim()));
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -38,8 +38,8 @@ async function unpack(base64) {
   return {header, columns: readColumns(bytes, 4 + length, header.columns)};
 }
 
-// What a recording's page holds, as typed arrays: its kept samples, and behind them its rows, each of which represents all
-// points of a class and path in a step of time. Both have sums that subsets add up. A port of WeightedSample in
+// The data of a recording as typed arrays: its kept samples, followed by its rows, each of which represents all points
+// of a class and path in a step of time. Subsets add their sums. A port of WeightedSample in
 // tools/analysis/estimate/weighted_sample.h.
 //
 // Bytes; times in seconds since the start of the recording. Nothing here is calibrated.
@@ -67,7 +67,7 @@ function makeSamples({header, columns}) {
   }
   placeRows(s, sums);
   for (let i = 0; i < n; ++i) s.time[i] = s.micros[i] / 1e6;
-  // What is alive at the end, by what samples represent then.
+  // Live bytes at the end, as represented by samples at that time.
   columns.alive.forEach((i, k) => {
     const size = columns.sizes[columns.size[i]], weight = columns.alive_weight[k];
     addSample(live, i, size, weight, size, 1);
@@ -77,7 +77,7 @@ function makeSamples({header, columns}) {
   return s;
 }
 
-// The chance of an object is factor * seen / weight.
+// The probability of an object is factor * seen / weight.
 function addSample(sums, i, size, weight, seen, factor) {
   const objects = size > 0 ? weight / size : 0, exclusion = weight > 0 ? 1 - factor * seen / weight : 0;
   sums.samples[i] = 1;
@@ -92,7 +92,7 @@ function addSample(sums, i, size, weight, seen, factor) {
   sums.objectsFourth[i] = sums.objectsVariance[i] ** 2;
 }
 
-// A row is in the middle of its step.
+// A row is placed in the middle of its step.
 function placeRows(s, sums) {
   const {columns: c, kept, header} = s, begin = header.begin_ns / 1e3;
   s.steps = Float64Array.from([begin, ...c.step_end.map(ns => Math.min(ns, header.end_ns) / 1e3)]);  // microseconds
@@ -101,7 +101,7 @@ function placeRows(s, sums) {
   for (const name of SUMS) if (name !== "samples" && name !== "unsized") sums[name].set(c["row_" + name], kept);
 }
 
-// `groups`: samples and rows of one class and path have one number.
+// `groups`: samples and rows with the same class and path have the same number.
 function groupSamples(s, {parent, name}, isPrimitive, notKept) {
   const {header: {longest_path: longest}, kept, n} = s, children = new Map(), known = new Map(), numbers = new Numbering();
   s.group = new Int32Array(n).fill(NO_GROUP);
@@ -131,8 +131,8 @@ function groupSamples(s, {parent, name}, isPrimitive, notKept) {
   s.groups = numbers.keys.length;
 }
 
-// By which samples of a time are multiplied, so that those of a class and path add up to its rows; rows of which no
-// sample was kept are drawn as they are.
+// Factors for the samples of a time range, so that those of a class and path add up to its rows. Rows without kept
+// samples are used directly.
 function calibrationOf(s, from, to) {
   const {n, kept, group, micros, bytes} = s, ofSamples = new Float64Array(s.groups), ofRows = new Float64Array(s.groups);
   const visit = (begin, end, sums) => {
@@ -143,15 +143,15 @@ function calibrationOf(s, from, to) {
   return Float64Array.from(group, (g, i) => g < 0 ? 1 : i >= kept ? ofSamples[g] > 0 ? 0 : 1 : ofSamples[g] > 0 ? ofRows[g] / ofSamples[g] : 1);
 }
 
-// Running sums over many subsets at once (the rows of a table): what their estimates need. A port of Subset in
-// tools/analysis/estimate/weighted_sample.h, name for name. Maths: docs/estimates.md#variance
+// Sums of many subsets at once (the rows of a table), for their estimates. A port of Subset in
+// tools/analysis/estimate/weighted_sample.h. Maths: docs/estimates.md#variance
 
-// How a sum grows if all weights are multiplied.
+// The power with which a sum grows if all weights are multiplied.
 const POWERS = {samples: 0, bytes: 1, objects: 1, unsized: 0, seen: 0, bytesVariance: 2, objectsVariance: 2, covariance: 2, bytesFourth: 4, objectsFourth: 4};
 const POWER = SUMS.map(name => POWERS[name]);
 
 class Subsets {
-  // `of`: sums of each sample.
+  // `of`: the terms of each sample.
   constructor(of, count) { Object.assign(this, {of: SUMS.map(name => of[name]), sums: new Float64Array(count * SUMS.length)}); }
   add(subset, i, factor = 1) {
     const {sums, of} = this, at = subset * SUMS.length;
@@ -159,7 +159,7 @@ class Subsets {
     else for (let k = 0; k < SUMS.length; ++k) sums[at + k] += of[k][i] * factor ** POWER[k];
   }
   has(subset) { return this.sums[subset * SUMS.length] > 0; }
-  // `counted`: bytes and objects, if it is one complete class that a census counted.
+  // `counted`: bytes and objects, if the subset is a complete class that a census counted.
   get(subset, counted = null) {
     const one = {counted};
     SUMS.forEach((name, k) => { one[name] = this.sums[subset * SUMS.length + k]; });

@@ -1,6 +1,7 @@
-// What the views share: elements, colours of the theme, canvases, and the small pictures in the cells of tables.
+// Shared by the views: elements, colours of the theme, canvases, and small pictures in table cells.
 
-const AXIS = 56, RIGHT = 10;                      // of the tracks, in pixels: room for the labels, and beside the end
+// of the tracks, in pixels: width of the labels, and margin at the end
+const AXIS = 56, RIGHT = 10;
 const COARSE = matchMedia("(pointer: coarse)");
 const $ = id => document.getElementById(id);
 const ink = {};
@@ -14,7 +15,7 @@ function readInk() {
   ink.dark = document.documentElement.dataset.theme === "dark";
 }
 
-// A canvas of that size in pixels of the page, cleared.
+// Returns a cleared canvas of this size, in pixels of the page.
 function canvasOf(canvas, width, height, size = 11) {
   const ratio = devicePixelRatio || 1, w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
   if (canvas.width !== w || canvas.height !== h) {
@@ -30,7 +31,7 @@ function canvasOf(canvas, width, height, size = 11) {
   return g;
 }
 
-// A dot and a whisker on a scale from..to; a bar from 0 to the dot.
+// A dot with a whisker on a scale from..to, and a bar from 0 to the dot.
 function whisker([value, low, high], from, to, width) {
   const x = v => (3 + (clamp(v, from, to) - from) / ((to - from) || 1) * (width - 6)).toFixed(1);
   const left = Math.min(x(0), x(value)), length = Math.abs(x(value) - x(0)).toFixed(1);
@@ -49,7 +50,7 @@ function sparkline(values, width) {
 }
 const swatch = colour => `<svg width="9" height="9" aria-hidden="true"><rect width="9" height="9" rx="2" fill="${colour}"/></svg>`;
 
-// Writes HTML only if it differs from what was written last: what does not change keeps its focus and costs nothing.
+// Writes HTML only if it differs from the last one, so that unchanged parts keep their focus.
 const written = new WeakMap();
 function setHtml(element, html) {
   if (written.get(element) === html) return;

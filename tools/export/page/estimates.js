@@ -1,15 +1,15 @@
-// Bytes, objects and share of a subset, each with its 95 % interval. A port of
-// tools/analysis/estimate/estimator.h and confidence_interval.h, name for name. An estimate is [value, low, high].
+// Bytes, objects and share of a subset, each with its 95 % interval. A port of tools/analysis/estimate/estimator.h and
+// confidence_interval.h. An estimate is [value, low, high].
 
 const Z = 1.959963984540054;
-const MIN_OBJECT = 16;                          // bytes: no object of HotSpot is smaller
+const MIN_OBJECT = 16;                          // bytes: the smallest object of HotSpot
 const UNKNOWN = [NaN, NaN, NaN];
 
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 const scaled = ([value, low, high], factor) => [value * factor, low * factor, high * factor];
 const around = (value, low, high) => [value, clamp(low, 0, value), Math.max(high, value)];
 
-// The upper end of an amount beside `rest`, as odds of it to the rest; for an infinite rest, as an amount.
+// The upper end of an amount next to `rest`, as odds of the amount to the rest; for an infinite rest, as an amount.
 function upperEnd(value, rest, variance, unit) {
   const isTotal = rest === Infinity, part = isTotal ? 1 : rest / (value + rest), more = value + unit;
   const weight = more > 0 && part > 0 ? (Math.max(variance, 0) / part + unit * unit) / more : 0;
@@ -39,13 +39,13 @@ function shareInterval(value, variance, unit) {
     Math.min(shareOfOdds(upperEnd(value, rest, variance, unit)), 1));
 }
 
-// What one sample represents on average, with a typical sample added.
+// What one sample represents on average, with one typical sample added.
 function meanUnit(sum, variance, typical) {
   const all = sum + typical;
   return all > 0 ? (Math.max(variance, 0) + typical * typical) / all : 0;
 }
 
-// Student's t in place of z, as a factor on the variance.
+// Student's t instead of z, as a factor on the variance.
 function widening(sum, variance, fourth) {
   if (!(variance > 0) || !(sum > 0)) return 1;
   return 1 + (Z * Z + 1) / 4 * Math.max(fourth / (variance * variance) - variance / (sum * sum), 0);
@@ -55,7 +55,7 @@ const wideningOfObjects = of => widening(of.objects, of.objectsVariance, of.obje
 const exactly = value => [value, value, value];
 
 class Estimator {
-  // `basis`: of the header, with the sums of everything (`all`).
+  // `basis`: from the header, with the sums of everything (`all`).
   constructor(basis) {
     Object.assign(this, basis);
     this.allCounted = this.byClass !== null;
@@ -79,7 +79,7 @@ class Estimator {
     return scaled(totalInterval(bytes, variance, this.unitBytes(variance, bytes)), this.factor);
   }
 
-  // Of `whole`, which holds `of`; null: of everything.
+  // Share of `whole`, which contains `of`; null: of everything.
   share(of, whole = null) {
     const isCounted = this.allCounted && whole === null, known = isCounted ? this.byClass : this.factor * (whole || this.all).bytes;
     const all = known + (this.allCounted ? this.unwritten : this.lost);
@@ -94,7 +94,7 @@ class Estimator {
     return [share[0], Math.max(share[1] * known - inMemory, 0) / all, Math.min((share[2] * known + this.lost) / all, 1)];
   }
 
-  // The part and the rest vary on their own, so the part contributes its own variance to the whole's.
+  // The part and the rest vary independently, so the part contributes its own variance to the whole's.
   shareWith(of, whole, varianceOfWhole) {
     if (whole.bytes <= 0) return [0, 0, 1];
     const share = Math.min(of.bytes / whole.bytes, 1), part = of.bytesVariance, all = whole.bytesVariance;
@@ -154,7 +154,8 @@ function lgamma(x) {
   return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
 }
 
-// Of the standard normal: P(|N| > x sqrt 2). The continued fraction where it converges fast, else the series.
+// For the standard normal: P(|N| > x sqrt 2). Uses the continued fraction where it converges fast, otherwise the
+// series.
 function erfc(x) {
   if (x < 0) return 2 - erfc(-x);
   if (x < 2) {
@@ -218,17 +219,17 @@ function betaQuantile(probability, a, b) {
   return (low + high) / 2;
 }
 
-// What two estimates that were drawn apart say of each other. A port of tools/analysis/estimate/difference.h, name for
-// name. Estimates are [value, low, high]. Ratios are computed only when they are asked for: they cost the most.
+// Compares two independent estimates. A port of tools/analysis/estimate/difference.h. Estimates are [value, low, high].
+// Ratios are computed on demand, because they take most of the time.
 
 const JEFFREYS = 0.5, TAIL = 0.025, CERTAIN = 1e7;
-// Of a single pair, where nothing more is known: replicates.cc.
+// Default for a single pair, when nothing else is known: replicates.cc.
 const USUAL = {deviation: 0.035, freedom: 4, margin: 0, fdr: 0.05, isJudged: true, before: [1], after: [1]};
 const UNSEEN_OUTLIER = 0.003, OUTLIER_SIZE = 0.35, OUTLIER_FREEDOM = 2, LEAST_SHARE = 0.005;
 
 const weightByEnd = (reach, end) => reach > 0 ? reach * reach / (Z * Z * Math.max(end, reach * 1e-9)) : 0;
 
-// As many samples of one weight as tell what an estimate tells, on the side where the truth would be.
+// The number of samples of equal weight that give the same interval as the estimate, on the side of the true value.
 function countsOf([value, low, high], truthAbove) {
   const below = value - low, above = high - value;
   const variance = below * above / (Z * Z), unit = Math.max(above - below, 0) / (Z * Z), all = value + unit;
@@ -259,7 +260,8 @@ function changeOf(before, after) {
 const ratioAt = (share, {before, after}) => share < 1 ? share / (1 - share) * before.perUnit / after.perUnit : Infinity;
 const ratioOfValues = (before, after) => before > 0 ? after / before : after > 0 ? Infinity : 1;
 
-// {before, after, change, p, leastP}; q and verdict are for judge. p costs the most: pOf finds it where it is NaN.
+// Returns {before, after, change, p, leastP}; judge sets q and verdict. p takes most of the time: if it is NaN, pOf
+// computes it.
 function compareLazily(before, after) {
   const of = {before, after, change: changeOf(before, after), p: 1, leastP: 1, q: 1, verdict: "same"};
   if ([...before, ...after].some(Number.isNaN) || before[2] === Infinity || after[2] === Infinity) return of;
@@ -287,7 +289,7 @@ function compare(before, after) {
   return of;
 }
 
-// Jeffreys' interval of after / before.
+// Returns Jeffreys' interval of after / before.
 function ratioOf({before, after}) {
   const value = ratioOfValues(before[0], after[0]);
   if (before[2] <= 0 || after[2] <= 0 || (before[1] === before[2] && after[1] === after[2])) {
@@ -301,7 +303,7 @@ function ratioOf({before, after}) {
   return [value, Math.min(low, value), Math.max(high, value)];
 }
 
-// Benjamini and Hochberg's procedure: of the rows that are said to differ, on average at most `rate` do not.
+// Benjamini and Hochberg's procedure: of the rows reported as different, on average at most `rate` are not.
 function judge(rows, rate = 0.05) {
   for (const row of rows) row.q = 1, row.verdict = "same";
   const asked = rows.filter(row => row.leastP <= rate);
@@ -316,10 +318,10 @@ function judge(rows, rate = 0.05) {
   });
 }
 
-// In what the sides of a comparison are measured: {a, b} divide their amounts, {text, signed} write them. As diff does
-// while its own spans are compared, with its verdicts by table and name (`tables`). Else two spans of one recording
-// compare per second, two recordings by shares: rates of single runs also show how fast the machine was. `varies`: how
-// runs of the program vary. `runs`: of several runs of each side what divides the amounts of each.
+// The unit of a comparison: {a, b} divide the amounts of the sides, {text, signed} format them. While diff's own spans
+// are compared, uses diff's unit, with its verdicts by table and name (`tables`). Otherwise two spans of one recording
+// are compared per second, and two recordings by shares, because rates of single runs also depend on the speed of the
+// machine. `varies`: how runs of the program vary. `runs`: for several runs per side, the divisor of each run.
 function unitOf({model, state, sideA, sideB}) {
   const {compare: given, state: opened} = model.header, isSame = ["a", "b"].every(key => JSON.stringify(state[key]) === JSON.stringify(opened[key] ?? null));
   if (!given || (!isSame && model.recordings.length === 1)) {
@@ -333,17 +335,17 @@ function unitOf({model, state, sideA, sideB}) {
   return {a, b, suffix: "", text: percentText, signed: signedPercent, runs, varies, tables};
 }
 
-// The variance of the mean of values that runs have.
+// The variance of the mean of several runs' values.
 function varianceOfMean(values) {
   const n = values.length, mean = values.reduce((sum, x) => sum + x, 0) / n;
   return values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1) / n;
 }
 
-// P(|t| > x) of Student's t.
+// P(|t| > x) for Student's t.
 const studentTail = (x, freedom) => betaBelow(freedom / (freedom + x * x), freedom / 2, 0.5);
 
-// The p-value of a change beside sampling error and what runs vary by: CompareRuns of replicates.h, with the summary of
-// what it found in all rows. `own`: the variance that the row's own runs show.
+// The p-value of a change, given sampling error and variation between runs: CompareRuns of replicates.h, with its
+// summary of all rows. `own`: the variance from the row's own runs.
 function pOfRuns([before, after], variance, {deviation, freedom, margin, before: {length: n}, after: {length: m}}, own = 0) {
   const beyond = Math.abs(after - before) - margin * before, squares = before * before / n + after * after / m;
   if (!(beyond > 0)) return 1;
@@ -352,14 +354,14 @@ function pOfRuns([before, after], variance, {deviation, freedom, margin, before:
   return n + m > 2 ? p : (1 - UNSEEN_OUTLIER) * p + UNSEEN_OUTLIER * tail(OUTLIER_SIZE, OUTLIER_FREEDOM);
 }
 
-// By its interval, with one sample more.
+// From its interval, with one more sample.
 function varianceOf([value, low, high]) {
   const below = value - low, above = high - value;
   return Math.max(below * above, 0) / (Z * Z) + (Math.max(above - below, 0) / (Z * Z)) ** 2;
 }
 
-// Sets p, q and verdict of a table's rows, by one rule with diff. `known`: what diff said of all that was recorded, as
-// [name, p, q, verdict]: it does not name rows that it did not test.
+// Sets p, q and verdict of a table's rows with the same rule as diff. `known`: diff's results for the whole recording,
+// as [name, p, q, verdict], without rows that it did not test.
 function judgeRows(rows, {varies}, known) {
   if (known) {
     const found = new Map(known.map(row => [row[0], row]));

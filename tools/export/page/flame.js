@@ -1,7 +1,7 @@
-// Draws a flame graph or icicle on a canvas, or as SVG, and finds the box under a point.
+// Draws a flame graph or icicle graph on a canvas, or as SVG, and finds the box at a point.
 
-const CODE_INKS = ["jdk", "mine", "p3", "p0", "p2"]; // by BOX
-const LEAST_BOX = 0.7;                            // pixels: narrower boxes are left out
+const CODE_INKS = ["jdk", "mine", "p3", "p0", "p2"]; // indexed by BOX
+const LEAST_BOX = 0.7;                            // pixels: omits narrower boxes
 
 class Flame {
   constructor(canvas) {
@@ -13,7 +13,7 @@ class Flame {
     this.font = 11;
   }
 
-  // w(box): bytes, or what else is measured; cut: boxes of no more are left out; byCode: coloured by how they ran;
+  // w(box): bytes, or another measure; cut: omits boxes up to this value; byCode: coloured by how they were executed;
   // match(key) or null; shade(box): {shade -1..1, sure} of a comparison, or null; pale(box).
   set(picture) { Object.assign(this, picture); }
 
@@ -63,8 +63,8 @@ class Flame {
     g.strokeRect(marked.x + 0.75, marked.y + 0.75, Math.max(1, marked.width - 2), row - 2);
   }
 
-  // A graph is seen from its root at first, and again when that is another one. What grows upwards keeps its place above
-  // the ground.
+  // Scrolls to the root at first, and again for another root. A graph that grows upwards keeps its distance from the
+  // bottom.
   stand(room, above, isSame) {
     if (this.icicle && (this.stands || !isSame)) room.scrollTop = 0;
     Object.assign(this, {stands: !this.icicle, drawn: this.tree, drawnRoot: this.root});
@@ -81,8 +81,8 @@ class Flame {
     return ink.dark ? `oklch(${0.36 + 0.17 * s} ${0.02 + 0.1 * s} ${hue})` : `oklch(${0.93 - 0.16 * s} ${0.02 + 0.11 * s} ${hue})`;
   }
 
-  // An inlined frame has no machine frame of its own: it touches its caller, with a hair line instead of a gap. The
-  // foot of an interpreted frame is dotted.
+  // An inlined frame has no machine frame of its own: it touches its caller, with a hairline instead of a gap. The
+  // bottom of an interpreted frame is dotted.
   drawBox(g, {i, x, y, width}) {
     const {tree, row} = this, type = tree.type[i], key = tree.key[i], gap = width > 3 ? 1 : 0;
     const hit = this.match && i > 0 && this.match(key), inlined = type === BOX.inlined, isClass = type === BOX.allocated;
@@ -144,14 +144,14 @@ class Flame {
     return box ? box.i : -1;
   }
 
-  // The next box that matches, in the order of the tree; -1: none does.
+  // Returns the next matching box in the order of the tree; -1: none.
   nextMatch(step) {
     const hits = this.match ? this.boxes.filter(b => b.i > 0 && this.match(this.tree.key[b.i])).map(b => b.i) : [];
     if (hits.length === 0) return -1;
     return step > 0 ? hits.find(i => i > this.marked) ?? hits[0] : hits.findLast(i => i < this.marked) ?? hits[hits.length - 1];
   }
 
-  // The box to which an arrow key leads.
+  // Returns the box to which an arrow key moves.
   beside(i, key) {
     const box = this.boxes.find(b => b.i === i);
     if (!box) return this.root;
@@ -165,7 +165,7 @@ class Flame {
     return row[clamp(at, 0, row.length - 1)].i;
   }
 
-  // The picture as SVG, as wide as it is shown.
+  // The picture as SVG, with its current width.
   svg(title) {
     const width = Math.max(1, this.canvas.parentElement.clientWidth - 16), {boxes, height} = this.layOut(width), {tree, row} = this;
     const g = this.canvas.getContext("2d"), parts = [];
@@ -181,21 +181,21 @@ class Flame {
   }
 }
 
-// The flame graph of the selection, the path to what it is zoomed into, its legend, and its tooltips.
+// The flame graph of the selection, the path to the zoomed box, its legend, and its tooltips.
 
-// Which of the model's recordings a side is of.
+// Index of the recording of a side in the model.
 const recordingOf = ({model}, side) => model.recordings.indexOf(side.samples);
 
-// {bytes, variance} of boxes, of one side.
+// Returns {bytes, variance} of boxes for one side.
 function boxSums(page, side) {
   const k = recordingOf(page, side), {tree} = page;
   if (side.boxes?.tree !== tree) side.boxes = {tree, sums: side.addBytes(tree.sums(k), tree.sums(k), FAILS.focus)};
   return side.boxes.sums;
 }
 
-// A box of a comparison: how much it changes, from -1 to 1, and whether that is shown (`sure`). A box of one site has the
-// verdict of that row of the table; one of several must be as unlikely as the rows that changed (`limit`: their largest
-// p). The variances are upper estimates; the tooltip has the exact interval.
+// For a box of a comparison: how much it changes, from -1 to 1, and whether that is shown (`sure`). A box of one site
+// has the verdict of that row of the table; one of several sites needs a p-value up to `limit`, the largest one of the
+// changed rows. The variances are upper estimates; the tooltip has the exact interval.
 function shadeOf(one, two, {a, b, varies}, unit, runs, {rowOf, limit}) {
   return i => {
     const before = one.bytes.of(i) / a, after = two.bytes.of(i) / b;
@@ -219,7 +219,7 @@ function sitesOfBoxes({tree, model, state}) {
   return sites;
 }
 
-// What the table says of sites, for their boxes.
+// The table's verdicts for sites, for their boxes.
 function verdictsOf(page) {
   const {tree, state} = page, rows = rowsOf(page, "sites"), of = new Map(rows.map(row => [row.key, row])), key = `sites ${!!state.mine}`;
   const sites = tree[key] = tree[key] || sitesOfBoxes(page);
@@ -227,7 +227,7 @@ function verdictsOf(page) {
     limit: Math.max(-1, ...rows.filter(row => row.verdict !== "same").slice(0, MOST_ROWS).map(row => row.p))};
 }
 
-// Of each side with several runs: sums by box of each, and what divides them.
+// For each side with several runs: the sums by box per run, and the divisors.
 function runsOf(page) {
   const {tree, sideA, sideB, unit} = page;
   if (!unit.runs) return null;
@@ -253,10 +253,10 @@ function drawFlamePanel(page) {
     byCode: state.colours === "code" && !shade});
   drawCrumbs(page, hits);
   drawFlameLegend(page);
-  flame.draw();                                   // last: it stands on the legend
+  flame.draw();                                   // last: its position depends on the legend
 }
 
-// What the command that made the page leaves out: boxes below a share, and all but the largest.
+// Boxes that the command omits: below a share, or beyond the largest ones.
 function cutOf({least_share: share, most}, w, size) {
   const cut = (share || 0) * w(0);
   return most > 0 && most < size ? Math.max(cut, Float64Array.from({length: size}, (_, i) => w(i)).sort()[size - most - 1]) : cut;
@@ -269,7 +269,7 @@ function drawCrumbs({state, tree, sideA, model}, hits) {
   setHtml($("crumbs"), shown.map(crumb).join("") + (hits ? `<span class="found">${matchedText({tree, sideA, model}, hits)}</span>` : ""));
 }
 
-// The part of the selection that has a matching frame, each sample once.
+// The part of the selection with a matching frame; counts each sample once.
 function matchedText({tree, sideA, model}, hits) {
   const matched = new Uint8Array(tree.size);
   for (let i = 1; i < tree.size; ++i) matched[i] = matched[tree.parent[i]] || hits[tree.key[i]] ? 1 : 0;
@@ -301,7 +301,7 @@ function drawFlameLegend({state, model, sideB}) {
 
 const TYPE_NAMES = ["", "interpreted", "compiled", "inlined into its caller", "native", "allocated class"];
 
-// What a tooltip says of a box: with the exact interval of its samples.
+// The tooltip of a box, with the exact interval of its samples.
 function boxTip({tree, sideA, sideB, model, flame, unit, shade}, i) {
   const figuresOf = side => {
     const at = tree.at[model.recordings.indexOf(side.samples)], end = tree.end[i];

@@ -1,4 +1,4 @@
-// Numbers, times and names as the page shows them. 1 KiB is 1,024 bytes; a no-break space stands before a unit.
+// Formats numbers, times and names. 1 KiB is 1,024 bytes; units follow a no-break space.
 
 const NBSP = "\u00a0", MINUS = "\u2212";
 const three = x => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
@@ -9,7 +9,7 @@ function bytesText(x) {
   for (x = Math.abs(x); x >= 999.5 && unit < 5; ++unit) x /= 1024;
   return Number.isFinite(x) ? sign + (unit ? three(x) : x.toFixed(0)) + NBSP + units[unit] : "unlimited";
 }
-// What samples stand for: bytes, or events of a stream of those.
+// What samples represent: bytes, or events for a stream of events.
 let amountText = bytesText;
 function useUnits(countsEvents) { amountText = countsEvents ? countText : bytesText; }
 const signedAmount = x => (x < 0 ? "" : "+") + amountText(x);
@@ -35,12 +35,12 @@ function secondsText(x) {
   return x < 120 ? x.toPrecision(3) + NBSP + "s" : x < 7200 ? (x / 60).toPrecision(3) + NBSP + "min" : (x / 3600).toPrecision(3) + NBSP + "h";
 }
 
-// Text that is safe in HTML, cut: names may be 64 kB long, and may hold markup.
+// Returns text that is safe in HTML, truncated: names may have 64 kB and may contain markup.
 const MOST_TEXT = 600;
 const escapeText = text => String(text).slice(0, MOST_TEXT).replace(/[&<>"']/g, c => "&#" + c.charCodeAt(0) + ";");
 const quoted = word => /^[\w./:=@%+,-]+$/.test(word) ? word : "'" + String(word).replace(/'/g, "'\\''") + "'";
 
-// A time of the recording: since its start, or of the clock. `begin`: ms since 1970.
+// A time since the recording's start, or of the clock. `begin`: ms since 1970.
 function clockText(seconds, zone, begin, digits = 0) {
   if (zone === "offset") {
     const minutes = Math.floor(seconds / 60), rest = (seconds - minutes * 60).toFixed(digits);
@@ -53,7 +53,7 @@ function clockText(seconds, zone, begin, digits = 0) {
 }
 
 const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400];
-// Times at which an axis from..to has its marks; `shift`: so that marks of a clock are round (seconds).
+// Times of the marks on an axis from..to; `shift`: makes marks of a clock round (seconds).
 function timeTicks(from, to, width, shift = 0, least = 84) {
   const fit = (to - from) / Math.max(1, width / least), step = STEPS.find(s => s >= fit) || 604800, ticks = [];
   for (let t = Math.ceil((from + shift) / step) * step - shift; t <= to + 1e-9; t += step) ticks.push(+t.toFixed(3));
@@ -74,12 +74,12 @@ function splitName(name) {
   const match = name.length < 4096 ? PACKAGE.exec(name) : null;
   return match ? [match[1].slice(0, -1), name.slice(match[1].length)] : ["", name];
 }
-// Of a method its class is the last name but one, however it is spelled: "org.apache.jsp.index_jsp._jspService" ->
+// The class of a method is the last name but one, in any spelling: "org.apache.jsp.index_jsp._jspService" ->
 // ["org.apache.jsp", "index_jsp._jspService"]
 function splitMethod(name) {
   if (name.length >= 4096 || SHARED_LIBRARY.test(name)) return splitName(name);
   const end = name.lastIndexOf(".", name.lastIndexOf(".") - 1);
   return end > 0 ? [name.slice(0, end), name.slice(end + 1)] : ["", name];
 }
-// Lambdas and hidden classes without the addresses that the JVM makes up.
+// Lambdas and hidden classes without addresses.
 const shortName = (name, split = splitName) => split(name)[1].replace(/(\$\$Lambda)(?:\$\d+)?(?:\/0x[0-9a-f]+)?|\/0x[0-9a-f]+/g, "$1");

@@ -1,4 +1,5 @@
-// The brush over the tracks: drag selects a range, Shift-drag the one to compare with; edges resize, the inside moves.
+// The brush over the tracks: drag selects a range, Shift-drag the range to compare with; edges resize, the inside
+// moves.
 
 const LEAST_RANGE = 0.02;                         // seconds
 const SLACK = 7;                                  // pixels around an edge
@@ -19,7 +20,7 @@ class Brush {
     on("keydown", event => this.key(event));
   }
 
-  // Where the plots lie in the brush.
+  // The position of the plots in the brush.
   box() {
     const heat = $("p-heat").getBoundingClientRect(), brush = this.element.getBoundingClientRect();
     return {left: heat.left - brush.left + AXIS, width: heat.width - AXIS - RIGHT, heat: heat.top - brush.top,
@@ -67,7 +68,7 @@ class Brush {
     }
   }
 
-  // A click outside clears; a range is rounded to microseconds, as samples are.
+  // A click outside clears the range; its ends are rounded to microseconds, like times of samples.
   end() {
     const {page, drag} = this;
     this.drag = null;
@@ -86,7 +87,7 @@ class Brush {
     drawReadout(this.page, null);
   }
 
-  // The plain wheel scrolls the page; with Ctrl, or a pinch, it zooms.
+  // The plain wheel scrolls the page; Ctrl with the wheel, or a pinch, zooms.
   zoom(event) {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
@@ -185,7 +186,7 @@ function listenToFlame(page) {
     cancelAnimationFrame(waiting);
     $("tip").style.visibility = "hidden";
   };
-  // One frame may pass between two boxes: their intervals are computed when the picture stands still.
+  // Intervals are computed when the pointer rests: it may pass one frame between two boxes.
   const show = (i, x, y) => {
     cancelAnimationFrame(waiting);
     if (i < 0) return hide();

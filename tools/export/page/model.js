@@ -1,11 +1,12 @@
-// The recordings of a page with one set of names, stacks, classes and threads for all, and what is known of each name:
-// its package, whether it is the user's own code, its thread pool.
+// The recordings of a page with common names, stacks, classes and threads, and the properties of each name: its
+// package, whether it is the user's own code, its thread pool.
 
 const SHARED_LIBRARY = /^(lib[\w.+-]*|[^.]+)\.so\./;
 const JDK = /^(java|javax|jdk|sun|com\.sun)\./;
 const packageText = (name, names) => JDK.test(name) ? "JDK" : splitMethod(name)[0].split(".").slice(0, names).join(".") || "(other)";
 const libraryOf = name => packageText(name, 2), packageOf = name => packageText(name, 3);
-// Servers, frameworks and languages: at the root of many stacks, and seldom the user's own. What a server makes of JSP is.
+// Servers, frameworks and languages: at the root of many stacks, and rarely the user's own code. Classes that a server
+// generates from JSP are.
 const FRAMEWORK = /^(org\.apache\.(?!jsp\.)|org\.(eclipse|springframework|hibernate|jboss|wildfly|glassfish|jetbrains|junit|mockito|gradle|codehaus|openjdk|scalatest|aspectj|quartz|mozilla|jruby|python)\.|(clojure|nrepl|cider|ring|scala|kotlinx?|groovy|akka|reactor|rx|cats|zio|sbt|play|jakarta|weblogic|oracle|okhttp3)\.|com\.(google\.(common|inject|protobuf)|fasterxml|zaxxer|ibm|netflix|typesafe|lmax|caucho|intellij)\.|io\.(netty|undertow|vertx|micronaut|quarkus|grpc|reactivex|projectreactor|opentelemetry|helidon|dropwizard|ktor)\.|ch\.qos\.|net\.bytebuddy\.)/;
 const poolOf = name => name.replace(/([-_ #])\d+$/, "$1*");
 const NOWHERE = "(no such frame)";
@@ -24,7 +25,7 @@ class Numbering {
 }
 
 class Model {
-  // `parts`: what unpack returns for each recording: one or two.
+  // `parts`: results of unpack, one per recording.
   constructor(parts) {
     this.names = new Numbering();
     this.classes = new Numbering();
@@ -40,7 +41,7 @@ class Model {
     this.chooseHues();
   }
 
-  // One recording: its samples, with the numbers of the model.
+  // Adds one recording: converts its samples to the numbers of the model.
   join(part, isOne) {
     const {header, columns} = part, samples = makeSamples(part);
     const name = header.names.map(text => this.names.of(text));
@@ -57,7 +58,8 @@ class Model {
     return samples;
   }
 
-  // Of one recording the nodes are the model's: no two of them are one path. There may be millions.
+  // With one recording the nodes are those of the model, because no two of them have the same path. There may be
+  // millions.
   takeNodes({node_back: back, node_name: names, node_type: type}, name) {
     const parent = new Int32Array(back.length).fill(-1), own = new Int32Array(back.length).fill(-1);
     for (let i = 1; i < back.length; ++i) {
@@ -94,8 +96,8 @@ class Model {
     Object.assign(samples, {fails: new Uint8Array(samples.n), set: {}});
   }
 
-  // The user's packages: as given, or the package of the frame nearest to the root that is no JDK's, no framework's
-  // and no shared library's, by most bytes; none if there is no such frame.
+  // The user's packages: as given; otherwise the package, by bytes, of the frame nearest to the root that is not of the
+  // JDK, a framework or a shared library; none if there is no such frame.
   chooseOwn() {
     const given = this.header.own ? this.header.own.split(",").map(text => text.trim()).filter(Boolean) : [];
     this.own = given.length > 0 ? given : this.detectOwn();
@@ -127,7 +129,7 @@ class Model {
     this.chooseSites();
   }
 
-  // The site of a stack: its first frame that is no allocation primitive; of own code: its first own frame.
+  // The site of a stack: its first frame that is not an allocation primitive; for own code, its first own frame.
   chooseSites() {
     const {parent, name} = this.nodes, nowhere = this.names.keys.length;
     const site = new Int32Array(parent.length).fill(-1), own = new Uint32Array(parent.length).fill(nowhere);
@@ -135,7 +137,7 @@ class Model {
     for (const id of this.primitives) isPrimitive[id] = 1;
     const notKept = this.names.numbers.get(this.header.callers_not_kept), top = parent.findIndex((above, i) => above === 0 && name[i] === notKept);
     for (const s of this.recordings) groupSamples(s, this.nodes, isPrimitive, top);
-    if (top >= 0) isPrimitive[notKept] = 1;       // it is no site
+    if (top >= 0) isPrimitive[notKept] = 1;       // it is not a site
     for (let i = 1; i < parent.length; ++i) {
       site[i] = isPrimitive[name[i]] ? site[parent[i]] : name[i];
       own[i] = this.isOwn[name[i]] ? name[i] : own[parent[i]];
@@ -166,7 +168,7 @@ class Model {
     this.ownHues = this.hues.filter(hue => packages.some((p, id) => p === hue && this.isOwn[id]));
   }
 
-  // A kind that covers more than two thirds of the area (javac is all JDK) is told apart by its packages.
+  // A kind that covers more than two thirds of the area (javac is all JDK) is divided by packages.
   packagesToTell(area) {
     const coarse = this.names.keys.map((text, id) => this.isOwn[id] ? "own" : packageOf(text)), of = {own: 0, JDK: 0};
     coarse.forEach((kind, id) => { if (kind in of) of[kind] += area[id]; });

@@ -63,7 +63,7 @@ class ColumnPacker {
     }
   }
 
-  // `header`: what the page gets beside the columns; their layout is added to it.
+  // `header`: the other data of the page; Pack adds the layout of the columns.
   std::string Pack(Object header) const {
     header.push_back({"columns", layout_});
     const std::string text = render::JsonText(std::move(header));
@@ -90,7 +90,7 @@ void AddColumn(const char* name, const std::vector<Row>& rows, Field Row::*get, 
   packer->Add(name, ColumnOf<double>(rows, get));
 }
 
-// As numbers of different values, in the order in which they occur: most samples of an interval have one weight.
+// Adds indices into the distinct values, in order of occurrence: most samples of an interval have the same weight.
 void AddNumbered(const char* name, const char* values_name, const std::vector<double>& column, ColumnPacker* packer) {
   std::unordered_map<double, uint32_t> numbers;
   std::vector<double> values;
@@ -118,7 +118,7 @@ void AddSamples(const SampleColumns& columns, ColumnPacker* packer) {
   packer->Add("alive_age", columns.alive_ages);
 }
 
-// Of an amount that is an estimate's uncertainty, without digits that only make the page larger.
+// Rounds the uncertainty of an estimate, so that the page stays small.
 float Coarse(double value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(value)) & ~0xffu); }
 
 void AddRows(const StepRows& of, ColumnPacker* packer) {
@@ -137,7 +137,7 @@ void AddRows(const StepRows& of, ColumnPacker* packer) {
   packer->Add("row_seen", ColumnOf<float>(rows, [](const StepRow& row) { return row.sums.seen; }));
   add("row_bytes", &format::Row::bytes);
   add("row_objects", &format::Row::objects);
-  // All digits: of a class with nearly all bytes, the rest is the difference of two of these.
+  // Exact, because for a class with nearly all bytes the rest is the difference of two of these.
   add("row_bytesVariance", &format::Row::bytes_variance);
   add_coarse("row_objectsVariance", &format::Row::objects_variance);
   add_coarse("row_covariance", &format::Row::covariance);
@@ -145,7 +145,7 @@ void AddRows(const StepRows& of, ColumnPacker* packer) {
   add_coarse("row_objectsFourth", &format::Row::objects_fourth);
 }
 
-// Parents as steps back, which are mostly 1.
+// Parents as distances, which are mostly 1.
 void AddTree(const SampleColumns& columns, ColumnPacker* packer) {
   std::vector<uint32_t> back;
   for (uint32_t node = 0; node < columns.node_parent.size(); ++node) back.push_back(node - columns.node_parent[node]);
@@ -196,7 +196,7 @@ Object BasisOf(const SampleColumns::Basis& of) {
           {"all", Object{{"samples", all.points}, {"bytes", all.bytes}, {"bytesVariance", all.bytes_variance}}}};
 }
 
-// By class what a census counted: bytes and objects (null: of several of that name), and what it scales samples by.
+// The census by class: bytes and objects (null: several classes have this name), and the factor for samples.
 List CountedOf(const SampleColumns& columns) {
   List classes;
   for (const auto& counted : columns.counted_of_class) {
@@ -211,7 +211,7 @@ List CountedOf(const SampleColumns& columns) {
   return classes;
 }
 
-// As a Content-Security-Policy names a script or a style: only this one is used.
+// In the form of a Content-Security-Policy, which allows only this script or style.
 std::string Sha256Base64(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -282,7 +282,7 @@ std::string ReportHtml(const ReportPage& page) {
   Text into;
   std::string_view rest = kReportHtml;
   while (!rest.empty()) {
-    // A mark is @NAME@.
+    // A placeholder is @NAME@.
     const size_t begin = rest.find('@');
     Append(into, rest.substr(0, begin));
     if (begin == std::string_view::npos) break;

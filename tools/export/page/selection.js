@@ -1,17 +1,17 @@
-// What is chosen: filters as bits of one byte per sample, and the sums of what passes. A view ignores its own filter.
+// The selection: filters as bits of one byte per sample, and the sums of what passes. A view ignores its own filter.
 //
-// Rows answer what needs nothing of an allocation but class, path up to the site, and step of time. What needs callers is
-// asked of samples calibrated to the rows, and the rest of samples as they are.
+// Rows are used for what depends only on class, path up to the site, and step of time. Samples calibrated to the rows
+// are used if callers matter, and uncalibrated samples for everything else.
 
 const FAILS = {time: 1, cls: 2, site: 4, thread: 8, focus: 16, alive: 32, given: 64};
 const ALL_FILTERS = 127;
 const FROM = {rows: 0, calibrated: 1, samples: 2, live: 3};
-// What filters need.
+// What each filter needs.
 const NEEDS = {time: FROM.rows, cls: FROM.rows, site: FROM.rows, thread: FROM.samples, focus: FROM.calibrated, alive: FROM.live, given: FROM.rows};
-// A range of time begins and ends with steps, unless an end would move by more than this part of it.
+// A time range is rounded to steps, unless an end would move by more than this fraction of it.
 const MOST_ROUNDED = 0.2;
 
-// A range of time, in seconds, as rows have it; null: it is too short for them.
+// A time range in seconds, rounded to the steps of rows; null: it is too short for them.
 function roundedTime({steps, n, kept}, [from, to]) {
   if (n === kept) return null;
   const nearest = t => steps.reduce((best, step) => Math.abs(step - t) < Math.abs(best - t) ? step : best) / 1e6;
@@ -19,7 +19,7 @@ function roundedTime({steps, n, kept}, [from, to]) {
   return range[1] > range[0] && Math.abs(range[0] - from) <= most && Math.abs(range[1] - to) <= most ? range : null;
 }
 
-// `keeps`: null: all samples pass. `by`: what it depends on: a filter that is set already is not set again.
+// `keeps`: null: all samples pass. `by`: what the filter depends on, so that an unchanged filter is not set again.
 function setFilter(samples, bit, by, keeps) {
   const {fails, set} = samples, clear = ~bit, last = set[bit];
   if (last && last.length === by.length && last.every((x, k) => x === by[k])) return;
@@ -28,10 +28,10 @@ function setFilter(samples, bit, by, keeps) {
   else for (let i = 0; i < samples.n; ++i) fails[i] = keeps(i) ? fails[i] & clear : fails[i] | bit;
 }
 
-// One side of a comparison, or the only one: samples, the filters that are on, a range of time.
+// One side of a comparison, or the only side: samples, active filters, a time range.
 class Side {
   // `filters`: {time: [from, to], cls, site, own (of sites: nearest own frames), thread, pools, focus: {at, from, to},
-  // alive: {age: at least}}; what is missing is off. With `objects` these are what "bytes" are below.
+  // alive: {age: at least}}; absent ones are off. With `objects`, "bytes" below means objects.
   constructor(samples, filters) {
     const {time, own} = filters, rounded = time && roundedTime(samples, time);
     this.samples = samples;
@@ -45,7 +45,7 @@ class Side {
 
   get seconds() { return Math.max(this.range[1] - this.range[0], 1e-9); }
 
-  // Sets the bits of the samples. Two sides of one recording do so in turn, each before it is asked.
+  // Sets the bits of the samples. Two sides of one recording share them, so each calls this before it is used.
   apply() {
     const s = this.samples, f = this.filters;
     if (s.appliedBy === this) return this;
@@ -68,7 +68,7 @@ class Side {
   choosesBut(ignored) { return this.on(ignored).length > 0; }
   get chooses() { return this.choosesBut(0); }
 
-  // What answers a question that needs `need` under the filters that are on but `ignored`.
+  // Returns the data (rows or samples) for a question with `need`, given all active filters except `ignored`.
   by(need, ignored = 0) { return Math.max(this.least, need, ...this.on(ignored).map(filter => this.needs[filter])); }
   estimator(by) { return this.samples.estimators[by]; }
 
@@ -77,7 +77,7 @@ class Side {
     return this.found.calibration = this.found.calibration || calibrationOf(this.samples, from, to);
   }
 
-  // Calls visit(i, factor) for all samples, or rows, that pass but for the ignored filters.
+  // Calls visit(i, factor) for all samples, or rows, that pass all filters except the ignored ones.
   each(ignored, visit, by = this.by(FROM.samples)) {
     this.apply();
     const {n, kept, fails, of} = this.samples, keep = ALL_FILTERS & ~ignored, factors = by === FROM.calibrated ? this.calibration : null, {bytes} = of[by];
@@ -89,13 +89,13 @@ class Side {
     }
   }
 
-  // All that passes, as a subset; found once.
+  // Everything that passes, as a subset; cached.
   all(ignored = 0, need = FROM.rows) {
     const by = this.by(need, ignored), key = by + this.on(ignored).join();
     return this.found[key] = this.found[key] || this.groups(() => 0, 1, by, ignored).get(0);
   }
 
-  // By keyOf(i): Subsets of `count` groups.
+  // Subsets of `count` groups, by keyOf(i).
   groups(keyOf, count, by, ignored = 0) {
     const of = new Subsets(this.samples.of[by], count);
     this.each(ignored, (i, factor) => of.add(keyOf(i), i, factor), by);
@@ -104,7 +104,7 @@ class Side {
 
   amountOf(subset, by) { return this.filters.objects ? this.estimator(by).objects(subset) : this.estimator(by).bytes(subset); }
 
-  // {samples, by, bytes, share} of all that passes; the share is of the recording.
+  // {samples, by, bytes, share} of everything that passes; the share is of the recording.
   total(ignored = 0) {
     const all = this.all(ignored), by = this.by(FROM.rows, ignored), estimator = this.estimator(by), {chooses, filters: {objects}} = this;
     return {samples: all.samples, by, bytes: chooses || objects ? this.amountOf(all, by) : estimator.total(), share: chooses ? estimator.share(all) : [1, 1, 1]};
@@ -116,8 +116,8 @@ class Side {
     return {samples: subset.samples, bytes: this.amountOf(subset, by), share: estimator.share(subset, whole), objects: estimator.objects(subset)};
   }
 
-  // The rows of a table: `key` and figures of each key that has samples. Found once for each table, which is told by what
-  // it ignores.
+  // The rows of a table: `key` and estimates of each key that has samples. Cached per table, identified by what it
+  // ignores.
   rows(keys, count, need, ignored = 0) {
     const {found} = this, table = "rows " + ignored;
     return found[table] = found[table] || this.findRows(keys, count, need, ignored);
@@ -130,26 +130,26 @@ class Side {
     return rows;
   }
 
-  // Figures of the samples for which keeps(i).
+  // Estimates of the samples for which keeps(i) is true.
   one(keeps, need, ignored = 0) {
     const by = this.by(need, ignored), of = this.groups(i => keeps(i) ? 0 : 1, 2, by, ignored);
     return of.has(0) ? this.figures(of.get(0), by, need, ignored) : {samples: 0, bytes: this.unseen(need, ignored), share: [0, 0, 0]};
   }
 
-  // What a key that has no samples may hold all the same: bytes [0, 0, high].
+  // The detection limit of a key without samples: bytes [0, 0, high].
   unseen(need, ignored = 0) {
     const by = this.by(need, ignored);
     return this.amountOf(new Subsets(this.samples.of[by], 1).get(0), by);
   }
 
-  // Adds to sums of boxes (BoxSums) what samples stand for: objects, or how many samples there are.
+  // Adds objects, or the number of samples, to sums of boxes (BoxSums).
   addAmounts(sums, measure, ignored = 0) {
     const isCount = measure === "samples", by = this.by(isCount ? FROM.samples : FROM.calibrated, ignored), {factor: all} = this.estimator(by), {objects} = this.samples.of[by];
     this.each(ignored, (i, factor) => sums.add(i, isCount ? 1 : objects[i] * factor * all), by);
     return sums.close();
   }
 
-  // Bytes and an upper estimate of their variance, which adds up.
+  // Adds bytes and an upper estimate of their variance.
   addBytes(bytes, variance, ignored = 0) {
     const by = this.by(FROM.calibrated, ignored), {factor: all} = this.estimator(by), of = this.samples.of[by];
     const [values, variances] = this.filters.objects ? [of.objects, of.objectsVariance] : [of.bytes, of.bytesVariance];
@@ -160,17 +160,17 @@ class Side {
     return {bytes: bytes.close(), variance: variance.close()};
   }
 
-  // To the sums of each of the recordings of which these samples are.
+  // Adds to the sums of the recordings to which these samples belong.
   addRuns(runs, ignored = 0) {
     const {of: {[FROM.samples]: of}, columns: {recording}} = this.samples, {factor} = this.estimator(FROM.samples), values = this.filters.objects ? of.objects : of.bytes;
     this.each(ignored, i => runs[recording[i]].add(i, values[i] * factor), FROM.samples);
     return runs.map(sums => sums.close());
   }
 
-  // What the samples stand for, whose times are exact.
+  // The bytes of samples, whose times are exact.
   get timedBytes() { return this.samples.of[this.by(FROM.samples)].bytes; }
 
-  // Bytes by step of time: `count` steps of `seconds` from `begin`.
+  // Bytes over time: `count` steps of `seconds` from `begin`.
   course(begin, seconds, count, ignored = 0) {
     const {time} = this.samples, {timedBytes} = this, course = new Float64Array(count), {factor} = this.estimator(this.by(FROM.samples));
     this.each(ignored, i => {

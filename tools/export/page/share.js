@@ -1,5 +1,5 @@
-// The state of the page, and the URL fragment that holds it: a link reproduces a view. Names and paths are written as
-// text and hashes, so that a fragment also fits a page made anew. Unknown and bad values are ignored.
+// The state of the page, and the URL fragment with it: a link reproduces a view. Names and paths are written as text
+// and hashes, so that a fragment also fits a page that was generated again. Unknown and invalid values are ignored.
 
 const NO_STATE = {a: null, b: null, cls: null, site: null, thread: null, focus: 0, q: "", tab: "sites", mine: false,
   reverse: false, icicle: true, fold: false, live: false, age: 0, pools: true, zoom: null, zone: "offset", theme: "", all: false, sort: "bytes",
@@ -29,13 +29,13 @@ function stateToFragment(state, hashOfFocus) {
   return fragment.toString();
 }
 
-// Without a fragment the page opens as the command that made it says: `given`.
+// Without a fragment the page opens with the state from the command that generated it: `given`.
 function stateOfUrl(url, given, begin, end, tabs) {
   const at = url.indexOf("#");
   return at < 0 ? {...NO_STATE, ...given, focusHash: ""} : stateOfFragment(url.slice(at + 1), begin, end, tabs);
 }
 
-// `begin`, `end`: of the recording; `tabs`: those of the page. `focus` is left as a hash in `focusHash`.
+// `begin`, `end`: of the recording; `tabs`: of the page. The hash of `focus` is stored in `focusHash`.
 function stateOfFragment(text, begin, end, tabs) {
   const fragment = new URLSearchParams(text), state = {...NO_STATE};
   for (const key of RANGES) state[key] = parseRange(fragment.get(key), begin, end);
@@ -53,13 +53,13 @@ function stateOfFragment(text, begin, end, tabs) {
   return state;
 }
 
-// The command of heaprec that prints the table that is shown, for a shell.
+// The shell command of heaprec that prints the shown table.
 
 const BY = {sites: "site", classes: "class", threads: "thread"};
 const plainRegex = text => text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 const timeOption = t => t.toFixed(6).replace(/\.?0+$/, "") + "s";
 
-// The options of the filters that are on, but that of the tab itself.
+// The options for the active filters, except that of the tab itself.
 function filterOptions({state, model, tree}) {
   const options = [...model.header.given];
   if (state.cls !== null && state.tab !== "classes") options.push("--class", `/^${plainRegex(state.cls)}$/`);
@@ -89,7 +89,7 @@ function commandOf(page) {
   return [...words, ...filterOptions(page), ...first, ...others].map(quoted).join(" ");
 }
 
-// Out of the page: the clipboard, Markdown, PNG and SVG.
+// Exports from the page: the clipboard, Markdown, PNG and SVG.
 
 const MARKDOWN_ROWS = 20;
 let toasting = 0;
@@ -101,7 +101,7 @@ function toast(text) {
   toasting = setTimeout(() => element.classList.remove("on"), 2200);
 }
 
-// Pages of files have no clipboard in some browsers: a selected text then does it.
+// In some browsers, pages from files cannot use the clipboard; copying selected text still works.
 function copyText(text) {
   const done = () => toast("Copied: " + (text.length > 160 ? text.slice(0, 150) + "…" : text));
   const plainly = () => {

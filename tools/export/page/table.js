@@ -1,10 +1,10 @@
-// The table beside the flame graph: sites, classes or threads of the selection, or what changed between A and B.
+// The table beside the flame graph: sites, classes or threads of the selection, or the changes between A and B.
 
 const DIMENSIONS = {sites: {field: "site", bit: FAILS.site, label: "Site"}, classes: {field: "cls", bit: FAILS.cls, label: "Class"},
   threads: {field: "thread", bit: FAILS.thread, label: "Thread"}};
 const ROWS = 40, ROWS_OF_DRAG = 20, ROWS_OF_SCALE = 30, MOST_ROWS = 5000, SPARK_STEPS = 36;
 
-// {keys(samples), names, need, title} of a tab.
+// Returns {keys(samples), names, need, title} of a tab.
 function dimensionOf(page, tab) {
   const {state, model} = page;
   if (tab === "classes") return {keys: s => s.cls, names: model.classes.keys, need: FROM.rows, title: "Classes"};
@@ -14,7 +14,7 @@ function dimensionOf(page, tab) {
   return {keys: s => state.mine ? s.ownSite : s.site, names: model.siteNames, need: state.mine ? FROM.calibrated : FROM.rows, title: state.mine ? "Own sites" : "Sites"};
 }
 
-// Rows of a tab in their order. Of a comparison each has {before, after, change, p, q, verdict}: bytes per second.
+// Rows of a tab in order. In a comparison each has {before, after, change, p, q, verdict}: bytes per second.
 function rowsOf(page, tab) {
   const {keys, names, need} = dimensionOf(page, tab), {sideA, sideB, state} = page, {bit} = DIMENSIONS[tab];
   const one = sideA.rows(keys(sideA.samples), names.length, need, bit);
@@ -107,7 +107,7 @@ function nameCell({state, model}, row) {
   return `<td class="name" title="${escapeText(row.name)}">${mark}<b><bdi>${escapeText(shortName(row.name, split))}</bdi></b><small><bdi>${escapeText(pack)}</bdi></small></td>`;
 }
 
-// Bytes over time of the rows that are shown, with all times.
+// Bytes over time of the shown rows, for all times.
 function coursesOf(page, shown) {
   const {sideA, state} = page, s = sideA.samples, {bit} = DIMENSIONS[state.tab], keys = dimensionOf(page, state.tab).keys(s);
   const place = new Int32Array(dimensionOf(page, state.tab).names.length).fill(-1), courses = shown.map(() => new Float32Array(SPARK_STEPS));
@@ -120,7 +120,7 @@ function coursesOf(page, shown) {
   return courses;
 }
 
-// From what the table is estimated.
+// Says which data the table is estimated from.
 function originText(page) {
   const {state: {tab}, sideA, sideB} = page, {need} = dimensionOf(page, tab), {bit} = DIMENSIONS[tab], sides = sideB ? [sideA, sideB] : [sideA];
   const observed = sides.map(side => observedText(side.all(bit, need).samples, side.by(need, bit)));
@@ -131,12 +131,12 @@ function originText(page) {
 function drawTableNote(page, rows, rest, count) {
   const changed = page.sideB ? rows.filter(row => row.verdict !== "same").length : 0;
   const note = page.sideB ? page.unit.varies.isJudged ? `${changed} of ${rows.length} changed; grey rows may be noise`
-    : "not judged: rates of one run of each side also show how fast the machine was" : "dot: share of the selection, whisker: its 95 % interval";
+    : "no verdict: rates of one run per side also depend on the machine's speed" : "dot: share of the selection, whisker: its 95 % interval";
   setHtml($("tablenote"), `<span>${note}; ${originText(page)}</span>` + (rest > 0 ? `<button data-all>Show all ${count} rows</button>` : ""));
 }
 
-// The tabs of the table panel: the three dimensions of the samples, and what else the recording has, each shown only if
-// it is there. Reports of other commands come as HTML (tools/report/page/page_parts.h).
+// The tabs of the table panel: the three dimensions of the samples, and other data of the recording, each shown only if
+// it exists. Reports of other commands come as HTML (tools/report/page/page_parts.h).
 
 const REPORT_TITLES = {difference: "Difference", timeline: "Curves", live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
 
@@ -185,7 +185,7 @@ function factsHtml({recordings}) {
   return recordings.map(table).join("");
 }
 
-// Rows of a table of a report by the column that was clicked: numbers descending, names ascending; again: the other way.
+// Sorts a report's table by the clicked column: numbers descending, names ascending; a second click reverses the order.
 function sortTable(heading) {
   const table = heading.closest("table"), column = heading.cellIndex, [head, ...rows] = table.rows;
   const flip = heading.getAttribute("aria-sort") === "descending" ? -1 : 1, isNumber = heading.classList.contains("number");

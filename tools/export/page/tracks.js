@@ -1,15 +1,15 @@
 // Tracks on one time axis, drawn by dygraphs: exact bytes/s with the selected part, heap used with the GC pauses and
-// OutOfMemoryErrors, memory and threads of the process if they are known, samples per MiB with what was lost. Of two
-// recordings the second one's bytes/s and heap are lines. The brush and the heat map lie on the same axis (input.js).
+// OutOfMemoryErrors, memory and threads of the process if they are known, samples per MiB with losses. With two
+// recordings, bytes/s and heap of the second one are lines. The brush and the heat map have the same axis (input.js).
 
 const MOST_STEPS_SHOWN = 4000, LOSS_HEIGHT = 3;
 
-// Exact bytes by step of time: intervals of the recorder, several in one step if there are many.
+// Exact bytes by step of time: intervals of the recorder, combined if there are many.
 function stepsOf(samples) {
   const {columns, header} = samples, width = header.interval_ns / 1e9;
   const count = Math.max(1, Math.ceil((samples.end - samples.begin) / width - 1e-6)), each = Math.ceil(count / MOST_STEPS_SHOWN);
   const seconds = width * each, n = Math.ceil(count / each), bytes = new Float64Array(n);
-  let estimated = samples.end;  // from then on
+  let estimated = samples.end;  // estimated from this time on
   columns.interval_begin.forEach((begin, i) => {
     const step = Math.floor((begin / 1e9 - samples.begin) / seconds + 1e-6);
     bytes[clamp(step, 0, n - 1)] += columns.interval_bytes[i];
@@ -33,13 +33,13 @@ function heapOf({columns}, pauses) {
   return points.sort((a, b) => a[0] - b[0]);
 }
 
-// A column of the snapshots of the process, of those that know it.
+// A column of the process snapshots, without unknown values.
 function statesOf({columns}, values, isKnown = value => value > 0) {
   return Array.from(columns.heap_time, (time, i) => [time / 1e9, values[i]]).filter(([, value]) => isKnown(value));
 }
 const nativeOf = ({header: {native_live: live}}) => live ? live.ns.map((time, i) => [time / 1e9, live.bytes[i]]) : [];
 
-// Series that have times of their own as the rows of a chart.
+// Combines series with different times into rows of a chart.
 function joined(begin, end, ...series) {
   const rows = series.flatMap((points, k) => points.map(([time, value]) => [time, ...series.map((_, other) => other === k ? value : null)]));
   return rows.length > 0 ? rows.sort((a, b) => a[0] - b[0]) : [[begin, ...series.map(() => null)], [end, ...series.map(() => null)]];
@@ -47,7 +47,7 @@ function joined(begin, end, ...series) {
 
 function ratesOf({seconds, count, begin, end}, bytes) {
   const rates = Array.from(bytes, b => b / seconds), last = end - begin - (count - 1) * seconds;
-  // The last step may be short; a sliver is shown with the one before.
+  // The last step may be short; a very short one is combined with the previous one.
   if (count > 1 && last < seconds / 4) rates[count - 1] = rates[count - 2] = (bytes[count - 1] + bytes[count - 2]) / (seconds + last);
   else rates[count - 1] = bytes[count - 1] / Math.max(last, 1e-3);
   return rates;
@@ -68,14 +68,14 @@ function lossesOf({columns}) {
     points: columns.loss_points[i], bytes: columns.loss_bytes[i]}));
 }
 
-// The labels of a logarithmic scale: its ends, if they differ much.
+// The labels of a logarithmic scale: its ends, if they differ enough.
 const ratesOfScale = (low, high) => high > 2 * low ? [low, high] : [high];
 function shortCount(x) {
   const steps = [["M", 1e6], ["k", 1e3], ["", 1]], [unit, size] = steps.find(([, least]) => x >= 0.9995 * least) || steps[2];
   return +(x / size).toPrecision(2) + unit;
 }
 
-// Its legend sets a style that the page's policy forbids, and is never shown.
+// Its legend sets a style that the page's policy forbids, and is never visible.
 Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
 
 class Tracks {
@@ -101,7 +101,7 @@ class Tracks {
     if (estimated < end) this.exact += ` (last ${secondsText(end - estimated)} estimated: the process died before they were counted)`;
   }
 
-  // Beginning when the first one does.
+  // Shifted to the start of the first recording.
   asOther(samples) {
     const steps = stepsOf(samples), shift = this.samples.begin - samples.begin;
     return {steps: {...steps, begin: steps.begin + shift, end: steps.end + shift}, rates: ratesOf(steps, steps.bytes),
@@ -183,7 +183,7 @@ class Tracks {
     return times.map(time => [time, at(this.steps, this.rates, time), part ? at(this.steps, part, time) : null, other ? at(other.steps, other.rates, time) : null]);
   }
 
-  // Each pause: its width is its duration, at least a hair; its height grows with it.
+  // Draws each pause: the width is its duration, at least a hairline; the height grows with it.
   drawPauses(g, area, chart) {
     g.save();
     g.beginPath();
@@ -196,7 +196,7 @@ class Tracks {
       g.fillRect(x - 0.75, area.y + area.h - height, width, height);
     }
     g.font = "10px " + ink.font;
-    for (const time of this.errors) {               // over the whole height: it is what an incident is about
+    for (const time of this.errors) {               // full height, because they are important
       const x = chart.toDomXCoord(time);
       g.fillRect(x - 0.75, area.y, 1.5, area.h);
       g.fillText("OOM", x + 3, area.y + 10);
@@ -204,7 +204,7 @@ class Tracks {
     g.restore();
   }
 
-  // A bar at the top where samples were lost, and a band where bytes are estimated.
+  // A bar at the top marks lost samples, and a band estimated bytes.
   drawLosses(g, area, chart) {
     const estimated = chart.toDomXCoord(this.steps.estimated);
     g.fillStyle = ink.hair;
@@ -228,7 +228,7 @@ class Tracks {
   }
   resize() { for (const chart of this.charts) chart.resize(); }
 
-  // In a step the selected part of the exact count is the selected share of the sampled bytes.
+  // The selected part of a step's exact count is the selected share of the sampled bytes.
   partOf(side, ignored) {
     const {begin, seconds, count, bytes} = this.steps, all = this.all = this.all || new Side(this.samples, {}).course(begin, seconds, count);
     return side.course(begin, seconds, count, ignored).map((x, i) => all[i] > 0 ? x / all[i] * bytes[i] : 0);
@@ -253,8 +253,8 @@ class Tracks {
   }
 }
 
-// The heat map: a column per second, a row per 20 ms, so that bursts and periods show. A range of time in it is like
-// selected text: its first and last columns are covered in part.
+// The heat map: a column per second, a row per 20 ms, which shows bursts and periods. A time range in it looks like
+// selected text: its first and last columns are partly covered.
 
 const HEAT_ROWS = 50, HEAT_TOP = 6, HEAT_BOTTOM = 22;
 const HEAT_COLOURS = 64, HEAT_POWER = 0.8, HEAT_CAP = 0.995;
@@ -279,7 +279,7 @@ class HeatMap {
     this.high = sorted[Math.floor(sorted.length * HEAT_CAP)] || 1;
   }
 
-  // Mixed by the canvas itself.
+  // Mixed by the canvas.
   ramp() {
     if (this.inks === ink.heat3) return this.colourOf;
     this.inks = ink.heat3;
@@ -308,7 +308,7 @@ class HeatMap {
     this.drawLabels(g, view, px, inner, width, height);
   }
 
-  // The cells without ranges: drawn again if anything of them has changed.
+  // The cells without ranges; drawn again if they have changed.
   drawPicture(view, px, inner, width, height) {
     const of = JSON.stringify([this.version, view.from, view.to, width, height, devicePixelRatio, ink.heat0]);
     if (this.drawn === of) return;
@@ -319,7 +319,7 @@ class HeatMap {
     this.drawCells(g, view, px, inner, height);
   }
 
-  // Many seconds in a pixel: the largest of them is drawn.
+  // If a pixel covers several seconds, draws the largest value.
   drawCells(g, view, px, inner, height) {
     const {cells, first, columns, high} = this, ramp = this.ramp(), row = inner / HEAT_ROWS;
     const each = Math.max(1, Math.floor(1 / px)), width = Math.max(1, px * each - (px > 7 ? 1 : 0));

@@ -1,6 +1,6 @@
-// The boxes of a flame graph: a tree in preorder in which siblings are ordered by the bytes of the whole recording, so
-// that nothing jumps when the selection changes. Sums go up in one loop from its end, positions down in one loop from
-// its start. Recordings that are compared share one tree; each keeps the box of each of its samples.
+// The boxes of a flame graph: a tree in preorder. Siblings are ordered by the bytes of the whole recording, so that
+// their order does not change with the selection. Sums are computed in one loop from the end, positions in one loop
+// from the start. Compared recordings share one tree; each has the box of each of its samples.
 
 const BOXES_AT_ONCE = 1 << 15;                    // a few milliseconds
 
@@ -58,10 +58,10 @@ class TreeBuilder {
   joins(above, key) { return above === key && (this.fold || key >= this.methods); }
   typeOf(node, key) { return key < this.methods ? this.model.nodes.type[node] : 0; }
 
-  // Forwards a stack node has one box: that of its parent, and a step.
+  // Top-down, a stack node has one box: that of its parent, and a step.
   forwards() {
     const {parent, name, type} = this.model.nodes, to = new Int32Array(parent.length);
-    if (!this.mine && !this.fold) {               // each node is a box of its own
+    if (!this.mine && !this.fold) {               // each node is a separate box
       Object.assign(this, {size: parent.length, keys: name, up: parent, types: type});
       return to.map((_, node) => node);
     }
@@ -83,7 +83,7 @@ class TreeBuilder {
     return box;
   }
 
-  // The box of each sample. A step at a time, as all that takes long.
+  // The box of each sample. Runs in steps, because it takes long.
   * place(samples, to) {
     const at = new Uint32Array(samples.n), {node, cls} = samples, known = new Map();
     for (let i = 0, next = BOXES_AT_ONCE; i < samples.n; ++i) {
@@ -105,7 +105,7 @@ class TreeBuilder {
   }
 }
 
-// Of each box alone, of all recordings.
+// Bytes of each box itself, over all recordings.
 function bytesOfBoxes(size, recordings, at) {
   const sum = new Float64Array(size);
   recordings.forEach((samples, k) => {
@@ -115,8 +115,8 @@ function bytesOfBoxes(size, recordings, at) {
   return sum;
 }
 
-// Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1]. `sum`:
-// of each box alone; afterwards with all above it.
+// Children of each box, the smallest first: those of box i are children[begin[i]] ... children[begin[i + 1] - 1].
+// `sum`: of each box itself; afterwards including all boxes above it.
 function* childrenOf({size, up}, sum) {
   const begin = new Uint32Array(size + 1), children = new Uint32Array(size);
   for (let i = size - 1; i > 0; --i) {
@@ -132,11 +132,11 @@ function* childrenOf({size, up}, sum) {
   return {begin, children};
 }
 
-// Samples in the order of their boxes, so that what a box and all above it hold is a difference of two running sums:
-// only boxes that are looked at cost anything.
+// Samples in the order of their boxes, so that the sum of a box with all boxes above it is a difference of two running
+// sums: only boxes that are used cost time.
 class Order {
   constructor(boxes, size) {
-    this.first = new Uint32Array(size + 1);       // of the samples whose box is i or later: the place
+    this.first = new Uint32Array(size + 1);       // position of the first sample whose box is i or later
     for (const box of boxes) ++this.first[box + 1];
     for (let i = 0; i < size; ++i) this.first[i + 1] += this.first[i];
     const next = this.first.slice(0, size);
@@ -156,13 +156,13 @@ class BoxSums {
 }
 
 class BoxTree {
-  // It is whole once `steps` are over.
+  // Complete once `steps` has finished.
   constructor(model, shape) { this.steps = this.build(model, shape); }
   finish() {
     while (!this.steps.next().done);
     return this;
   }
-  // While there is nothing else to be done.
+  // Builds while the page is idle.
   buildAhead() {
     requestIdleCallback(idle => {
       do {
@@ -222,7 +222,7 @@ class BoxTree {
   }
 
   label(box) { return box === 0 ? "all" : this.full[this.key[box]]; }
-  // Empty sums of the samples of the model's k-th recording.
+  // Empty sums for the samples of the model's k-th recording.
   sums(k) { return new BoxSums(this.order[k], this.end); }
   path(box) {
     const path = [];
@@ -230,7 +230,7 @@ class BoxTree {
     return path;
   }
 
-  // A number for the names on the path, the same in other shapes of the tree and other builds of the page: FNV-1a.
+  // A hash of the names on the path, the same for other shapes of the tree and later versions of the page: FNV-1a.
   hashOf(box) {
     let hash = 2166136261;
     for (const step of this.path(box).slice(1)) {
@@ -238,7 +238,7 @@ class BoxTree {
     }
     return (hash >>> 0).toString(36);
   }
-  // The box with that number; 0: none. Numbers of the children continue those of their parents.
+  // Returns the box with that hash; 0: none. Hashes of children continue those of their parents.
   find(wanted) {
     const hashes = new Uint32Array(this.size);
     hashes[0] = 2166136261;

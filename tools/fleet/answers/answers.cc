@@ -17,7 +17,7 @@ constexpr uint32_t kRowsOfTimeline = 60, kHour = 3600;
 
 std::string HostOf(const RecordingInfo& info) { return info.service + '\0' + info.host; }
 
-// What passes the filter as one sum: rows of sites, each of which is added apart.
+// Sums everything that passes the filter: rows of sites, each of which is added separately.
 Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   const FleetEstimator estimator(selection.totals);
   auto pooled = source->Pool(
@@ -28,7 +28,7 @@ Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   return all;
 }
 
-// For classes and sites uses whole hours, which are read rolled up: a sixth of the rows, or less.
+// Uses whole hours for classes and sites, which have been rolled up: a sixth of the rows, or fewer.
 uint32_t StepFor(const Scope& scope, uint32_t slice, bool is_filtered) {
   constexpr uint32_t kSteps[] = {10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400};
   uint32_t wanted = (scope.to - scope.from) / kRowsOfTimeline;
@@ -41,16 +41,16 @@ uint32_t StepFor(const Scope& scope, uint32_t slice, bool is_filtered) {
 
 struct Whole {
   LiveTotal total;
-  double unit = 0;  // bytes that a sample stands for
+  double unit = 0;  // bytes that a sample represents
 };
 
 LiveTotal TotalOf(const PooledLive& row) {
   LiveTotal total = row.live.total();
-  total.old_bytes = total.bytes;  // what is no garbage for certain
+  total.old_bytes = total.bytes;  // bytes that are certainly not garbage
   return total += row.may_be_garbage.total();
 }
 
-// As LiveSnapshot (tools/analysis/live) has it, from sums: of V(w) (a - mean)^2 the square is multiplied out.
+// As in LiveSnapshot (tools/analysis/live), but from sums: the square in V(w) (a - mean)^2 is expanded.
 Estimate MeanAge(const LiveSums& of) {
   if (!(of.bytes > 0)) return RatioInterval(0, 0, 0);
   const double mean = of.aged / of.bytes;

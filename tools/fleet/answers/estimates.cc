@@ -45,7 +45,7 @@ Estimate FleetEstimator::Total() const {
   if (is_calibrated_) return {counted_, counted_, counted_};
   const double variance = VarianceOfBytes(all_);
   const Estimate total = TotalInterval(all_.sums.bytes, variance, MeanUnit(all_.sums.bytes, variance, unit_));
-  const double more = counted_ - all_.sums.bytes;  // what was counted, but is in no sample
+  const double more = counted_ - all_.sums.bytes;  // counted, but in no sample
   return {total.value + more, total.low + more, total.high + more};
 }
 
@@ -72,7 +72,7 @@ Estimate FleetEstimator::Objects(const PooledSums& of) const {
   const double raw = of.sums.variance_objects;
   const double variance = std::max(raw - 2 * of.shared_objects + of.shared_objects_all, 0.0);
   double unit = MeanUnit(of.sums.objects, raw, typical);
-  // Known bytes of like objects are known objects, however few the samples.
+  // If the objects have similar sizes, known bytes determine their number, even with few samples.
   if (raw > 0) unit *= std::clamp(variance / raw, 0.0, 1.0);
   const double widening = Widening(of.sums.objects, raw, of.sums.fourth_objects);
   return NotBelow(TotalInterval(of.sums.objects, widening * variance, unit), of.sums.samples);

@@ -1,7 +1,7 @@
-// Estimates with their 95 % intervals from sums over recordings, wherever these come from.
+// Estimates with 95 % intervals from sums over recordings, for any source.
 //
-// Recordings were drawn apart: their variances add up, each after its own calibration, and one interval is made of the
-// sum. A group without a sample in one of many recordings adds nothing for it.
+// Recordings are sampled independently, so their variances add up, each after its own calibration, and the sum gives
+// one interval. A recording without a sample of a group adds nothing to that group.
 //
 // Units:    bytes and objects; shares from 0 to 1.
 // Maths:    docs/estimates.md#fleet
@@ -21,10 +21,10 @@ class FleetEstimator {
   explicit FleetEstimator(const std::map<uint64_t, Totals>& totals);
 
   const std::vector<RecordingScale>& scales() const { return scales_; }
-  // The same without the ratio to all bytes: for parts of the range.
+  // The same without the ratio to all bytes, for parts of the range.
   std::vector<RecordingScale> FactorsOnly() const;
 
-  // What all samples stand for; exact where everything was counted.
+  // What all samples represent; exact if everything was counted.
   Estimate Total() const;
   Estimate TotalObjects() const { return Objects(all_); }
   Estimate Bytes(const PooledSums& of) const;
@@ -36,7 +36,7 @@ class FleetEstimator {
  private:
   std::vector<RecordingScale> scales_;
   PooledSums all_;
-  bool is_calibrated_ = true;  // all of them
+  bool is_calibrated_ = true;  // all recordings are calibrated
   double counted_ = 0;
   double unit_ = 0;
 };

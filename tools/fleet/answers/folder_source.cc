@@ -1,4 +1,4 @@
-// The sums of a folder of recordings, without a server.
+// Computes the sums from a folder of recordings, without a server.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -33,7 +33,7 @@ RowKey KeyAt(RowGrain by, const RowKey& row) {
   return {by, tells_class ? row.class_id : 0, by == RowGrain::kSite || by == RowGrain::kClassAndSite ? row.site : 0};
 }
 
-// Those of `all` that are asked for.
+// The requested ones of `all`.
 template <typename Map>
 Map Chosen(const Map& all, const std::vector<uint64_t>& ids) {
   Map chosen;
@@ -69,7 +69,7 @@ class FolderSource final : public Source {
       held.info.SetTrust(reader.TrustReasons());
       held.info.ended = recording->ending() && !recording->is_dump();
       if (recording->damaged()) is_damaged_ = true;
-      // A copy of the recording may be shorter.
+      // The folder may contain a shorter copy of the recording.
       const auto other = held_.find(held.info.id);
       if (other == held_.end() || other->second.info.seen < held.info.seen) {
         held_.insert_or_assign(held.info.id, std::move(held));
@@ -103,7 +103,7 @@ class FolderSource final : public Source {
   }
 
   Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
-    using Key = std::pair<RowKey, uint32_t>;  // and the step or the host
+    using Key = std::pair<RowKey, uint32_t>;  // key, and the step or host
     const Passing passes(query.filter);
     const RowGrain grain = GrainToRead(query.by, query.filter);
     std::map<Key, PooledSums> pooled;

@@ -26,7 +26,7 @@ void Conclude(double error, double freedom, HostComparison* comparison) {
   const double change = comparison->after - comparison->before;
   comparison->change = {change, change, change};
   if (!(error > 0)) {
-    // No host differs from another.
+    // All hosts are equal.
     comparison->p = change == 0 ? 1 : 0;
     return;
   }
@@ -61,7 +61,7 @@ class Hosts {
   std::vector<std::string> names_;
 };
 
-// A side with the rates of its hosts over all sites.
+// A side, with the rates of its hosts over all sites.
 struct SideOfHosts {
   Side side;
   std::map<uint32_t, double> rates;  // by host
@@ -106,7 +106,7 @@ HostComparison CompareRow(const Moments& row, const DiffAnswer& answer) {
                       {row.after, row.after_squares, answer.hosts_after});
 }
 
-// The sites of both sides together that make up enough.
+// Adds the sites that together have a sufficient share of the bytes of both sides.
 std::optional<Error> AddRows(Source* source, const CompareQuery& query, const DiffOptions& options,
                              DiffAnswer* answer) {
   auto moments = source->Compare(query);
@@ -204,7 +204,7 @@ Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, cons
 
 Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32_t deploy, const DiffOptions& options) {
   const uint32_t slice = source->slice_seconds();
-  // The slice in which it happened is of neither side.
+  // The slice that contains the time belongs to neither side.
   const TimeRange first{selection.range.from, deploy / slice * slice};
   const TimeRange second{static_cast<uint32_t>((uint64_t{deploy} + slice - 1) / slice * slice), selection.range.to};
   auto before = TotalsIn(source, selection, first);

@@ -1,7 +1,7 @@
-// Statistics with hosts as the unit: what differs between versions, or before and after a time, and who is an outlier.
+// Statistics with hosts as the unit: differences between versions, or before and after a time, and outliers.
 //
-// Two versions on different hosts differ by what hosts differ anyway, which samples know nothing of. So rates of hosts
-// are what is compared; their sampling errors are in their scatter.
+// Two versions on different hosts also differ because hosts differ, which samples do not show. So the rates of hosts
+// are compared; their variation includes sampling errors.
 //
 // Units:    as the rates.
 // Maths:    docs/estimates.md#fleet
@@ -17,23 +17,23 @@ namespace heaprec::tools::fleet {
 struct HostComparison {
   double before = 0, after = 0;  // means over hosts
   Estimate change;               // after - before, 95 %
-  double p = 1, q = 1;           // q: the least false discovery rate at which it counts as real
-  double detectable = 0;         // a change of this size would be found with a probability of 80 %
+  double p = 1, q = 1;           // q: the lowest false discovery rate at which it is significant
+  double detectable = 0;         // the change that would be found with a probability of 80 %
   bool is_real = false;
 };
 
-// Sums of the rates of n hosts, those of 0 included, and of their squares.
+// Sums of the rates of n hosts, including those with rate 0, and of their squares.
 struct HostSums {
   double sum = 0, squares = 0;
   size_t hosts = 0;
 };
 
-// Welch's t-test of two sets of hosts. Fewer than two hosts on a side tell nothing: p = 1.
+// Welch's t-test of two sets of hosts. With fewer than two hosts on a side p = 1.
 HostComparison CompareHosts(const HostSums& before, const HostSums& after);
 // The same hosts before and after: a t-test of the differences.
 HostComparison ComparePaired(double before, double after, double difference_squares, size_t hosts);
 
-// Benjamini and Hochberg: of the rows that are said to be real, on average at most `rate` are not.
+// Benjamini and Hochberg's procedure: of the rows reported as real, on average at most `rate` are not.
 void JudgeHosts(std::vector<HostComparison*> rows, double rate);
 
 struct HostRate {
@@ -44,8 +44,8 @@ struct Outlier {
   uint32_t host = 0;
   double rate = 0, median = 0, z = 0;
 };
-// Robust z of each host: its distance from the median over 1.4826 times the median distance and its own sampling error,
-// in quadrature. `hosts`: of them, those that are not in `rates` have 0.
+// Robust z of each host: its distance from the median, divided by the root of the sum of squares of 1.4826 times the
+// median distance and its own sampling error. `hosts`: total number; those missing in `rates` have rate 0.
 std::vector<Outlier> ScoreHosts(const std::vector<HostRate>& rates, size_t hosts);
 
 }  // namespace heaprec::tools::fleet

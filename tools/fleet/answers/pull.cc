@@ -55,7 +55,7 @@ struct Named {
   Source::Stacks stacks;
 };
 
-// The stacks of samples, and all names.
+// Gets the stacks of samples, and all names.
 Result<Named> NamesFor(Source* source, const std::vector<FleetSample>& samples) {
   std::vector<uint64_t> ids;
   for (const FleetSample& one : samples) ids.push_back(one.sample.stack);
@@ -70,7 +70,7 @@ Result<Named> NamesFor(Source* source, const std::vector<FleetSample>& samples) 
   return Named{std::move(*classes), std::move(*methods), std::move(*stacks)};
 }
 
-// A host as a thread: its name, and its labels.
+// Represents a host as a thread: its name, and its labels.
 format::Thread ThreadOf(const RecordingInfo& info, uint64_t number) {
   format::Thread thread{.java_tid = number, .os_tid = 0, .is_virtual = false, .name = info.host};
   const auto add = [&](std::string_view key, std::string value) {
@@ -192,7 +192,7 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
     header.Note(format::SourceFact::kOriginalDoubted);
     header.source_reason += fmt::format("; {}{} of its recordings", kWasDoubted, scope.untrustworthy);
   }
-  // The same question gives the same recording.
+  // The same query gives the same recording.
   std::vector<uint64_t> facts = selection.ids();
   facts.insert(facts.end(), {selection.range.from, selection.range.to, samples.size()});
   const uint64_t id[2] = {format::Hash(std::as_bytes(std::span(facts))), facts.size()};
@@ -232,7 +232,8 @@ Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, O
 void PullOptions::AddTo(Command& command) {
   command.AddOption("-o,--output", file, "pull, flame, report: file to write").Value("FILE");
   command.AddFlag("-f,--force", force, "Overwrite FILE if it exists");
-  command.AddOption("--samples", samples, "pull, flame, report: maximum number of samples, about (default: 300000)")
+  command
+      .AddOption("--samples", samples, "pull, flame, report: approximate maximum number of samples (default: 300000)")
       .Value("N")
       .Positive();
 }

@@ -1,11 +1,11 @@
-// Samples of the fleet as one recording, on which all other commands work.
+// Samples of the fleet as one recording, for all other commands.
 //
-// A thread of it is a host, with the labels service, version and environment. Weights are calibrated and unbiased;
-// samples count as drawn in one stage, so that intervals are somewhat wider than those of heaprec fleet, which knows
-// the sums of all samples. Lines and threads are not known to the fleet.
+// Each thread is a host, with the labels service, version and environment. Weights are calibrated and unbiased. Samples
+// are treated as drawn in one stage, so intervals are somewhat wider than those of heaprec fleet, which has the sums of
+// all samples. The fleet has no lines and threads.
 //
-// Memory:   the samples that are pulled, about 150 B each.
-// Failure:  returns the sentence for the user.
+// Memory:   about 150 B per sample.
+// Failure:  returns an error message for the user.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct PullOptions {
 struct Pulled {
   uint64_t samples = 0, hosts = 0, recordings = 0;
 };
-// At most about `most` samples.
+// Writes about `most` samples at most.
 Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output);
-// Into a file. Says on stderr what failed, or with `says_what` what is in it.
+// Writes to a file. Reports failures on stderr and, with `says_what`, the contents.
 ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& options, bool says_what);
 
 }  // namespace heaprec::tools::fleet

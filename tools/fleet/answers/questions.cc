@@ -13,24 +13,25 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// All that `heaprec fleet` does. Without an answer the command does it: to tables, or with samples.
+// The queries of `heaprec fleet`. Those without an answer are executed by the command: on tables, or with samples.
 struct Question {
   const char* what;
   const char* does;
   Answered (*answer)(const FleetQuestion& question) = nullptr;
 };
-constexpr Question kQuestions[] = {{"init", "creates the tables on a server, or completes them"},
-                                   {"services", "what services and versions allocate, per host", ServicesReport},
-                                   {"top", "which sites or classes allocate most, over all hosts", TopReport},
-                                   {"timeline", "bytes per second over time: all, a class or a site", TimelineReport},
-                                   {"diff", "what differs between two versions, compared host by host", DiffReport},
-                                   {"outliers", "hosts that differ from the others", OutliersReport},
-                                   {"live", "which sites or classes have most live bytes at --to", LiveReport},
-                                   {"show", "one site: its services, classes, and bytes over time", ShowReport},
-                                   {"pull", "writes samples as a recording for other commands; threads are hosts"},
-                                   {"flame", "a flame graph of pulled samples"},
-                                   {"report", "the interactive page of pulled samples"},
-                                   {"prune", "lists data older than the days to keep; --yes drops it"}};
+constexpr Question kQuestions[] = {
+    {"init", "creates or completes the tables on a server"},
+    {"services", "shows allocation by service and version, per host", ServicesReport},
+    {"top", "ranks sites or classes by allocated bytes, over all hosts", TopReport},
+    {"timeline", "shows bytes per second over time: all, a class or a site", TimelineReport},
+    {"diff", "compares two versions, with hosts as the unit", DiffReport},
+    {"outliers", "finds hosts that differ from the others", OutliersReport},
+    {"live", "ranks sites or classes by live bytes at --to", LiveReport},
+    {"show", "shows one site: its services, classes, and bytes over time", ShowReport},
+    {"pull", "writes samples as a recording for other commands; threads are hosts"},
+    {"flame", "writes a flame graph of pulled samples"},
+    {"report", "writes the interactive page of pulled samples"},
+    {"prune", "lists data older than the days to keep; --yes drops it"}};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// What `heaprec fleet` does, by name: each question an answer of the source, as a report; the tables on a server made,
-// completed, and freed of what is old.
+// The actions of `heaprec fleet`, by name: queries, whose answers are reports; and creating, upgrading and pruning the
+// tables of a server.
 //
-// Failure:  each returns the sentence for the user.
+// Failure:  each returns an error message for the user.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct QuestionOptions {
   // WHAT and ARGUMENT; --step, --deploy, --fdr, --min-share and --min-z.
   void AddWordsTo(Command& command);
   void AddTo(Command& command);
-  // What each WHAT does, a line for each.
+  // Describes each WHAT on one line.
   static std::string Help();
-  // What is wrong with the words; empty: nothing.
+  // Returns why the words are invalid; empty: they are valid.
   std::string Objection() const;
-  // What is made of samples, not of sums.
+  // Whether it needs samples, not only sums.
   bool wants_samples() const { return what == "pull" || what == "flame" || what == "report"; }
 };
 
@@ -49,22 +49,22 @@ struct FleetQuestion {
   }
 };
 
-// Answers questions that need only sums.
+// Answers queries that need only sums.
 Result<render::Report> AnswerTo(const FleetQuestion& question);
 
-// Of `heaprec fleet init` and `prune`.
+// For `heaprec fleet init` and `prune`.
 struct TableOptions {
   std::string cluster;
   std::optional<uint64_t> slice_ns;
   Retention retention;
   bool drops = false;
 
-  // The options have a heading of their own in the help.
+  // Adds the options under a separate heading of the help.
   void AddTo(Command& command);
   Result<SchemaOptions> Schema() const;
 };
 
-// The length of --slice, or `otherwise`, in seconds.
+// The value of --slice, or `otherwise`, in seconds.
 Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise);
 
 Result<render::Report> InitTables(Server* server, const SchemaOptions& schema);

@@ -124,8 +124,8 @@ Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
   return DiffDeploy(of.source, of.selection, *deploy, how);
 }
 
-// On a server's disk, of a process that goes on like those that were shipped: measured bytes a row, rows a slice and,
-// rolled up, as many an hour. bench/fleet/README.md
+// Bytes per day on a server's disk for a process like those that were shipped: measured bytes per row, rows per slice
+// and, rolled up, as many per hour. bench/fleet/README.md
 double BytesADay(const ShipTotals& totals, double slice_seconds) {
   constexpr double kDay = 86400, kHour = 3600, kBytesOfSums = 56, kBytesOfSample = 27, kBytesOfLive = 43;
   const double slice = kBytesOfSums * static_cast<double>(totals.rows) +
@@ -195,7 +195,7 @@ Answered DiffReport(const FleetQuestion& of) {
                        {"tested", answer.rows.size(), Unit::kInteger},
                        {"", rate, Unit::kShare},
                        {"", all.detectable, Unit::kBytesPerSecond}}));
-  // People read what is real; programs take all.
+  // Text shows significant rows; JSON has all.
   std::vector<DiffRow> shown = answer.rows;
   if (of.limit > 0) std::erase_if(shown, [](const DiffRow& row) { return !row.rates.is_real; });
   render::Table table = MakeTable("rows", DiffColumns(Heading(of.by())), FirstOf(shown, of.limit), shown.size());
@@ -351,7 +351,7 @@ Report ShipReport(const ShipRun& run, const Server* server, bool dry_run) {
         Count{totals.copies, "copies",
               "copies of running recordings: {}; the last slice of each is sent with its recording", "copies"},
         Count{totals.differing, "differing",
-              "batches with a different number of rows on the server than in their recording: {}", "differing"},
+              "batches whose number of rows on the server differs from their recording: {}", "differing"},
         Count{run.failed(), "unreadable", "{} file(s)", "unreadable"}}) {
     if (one.number > 0) report.Add(Fact(one.heading, one.text, {{one.name, one.number, Unit::kInteger}}));
   }

@@ -119,7 +119,7 @@ Result<Selection> Select(Source* source, const SelectionOptions& options, uint32
   if (!totals.ok()) return totals.error();
   selection.totals = std::move(*totals);
   std::erase_if(selection.recordings, [&](const RecordingInfo& info) { return !selection.totals.contains(info.id); });
-  if (selection.recordings.empty()) return Error{"nothing was recorded in this time"};
+  if (selection.recordings.empty()) return Error{"no data in this time"};
   for (const auto& [pattern, kind, into] :
        {std::tuple(&options.class_name, NameKind::kClass, &selection.filter.classes),
         std::tuple(&options.site, NameKind::kMethod, &selection.filter.sites)}) {

@@ -1,7 +1,7 @@
-// Which recordings, times, classes and sites a question is about.
+// The recordings, times, classes and sites of a query.
 //
 // Units:    seconds since 1970.
-// Failure:  each returns the sentence for the user: a pattern or time that is none, or nothing that fits.
+// Failure:  each returns an error message for the user: an invalid pattern or time, or no match.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct SelectionOptions {
   std::string from, to;
   std::string class_name, site;
 
-  // The options have a heading of their own in the help.
+  // Adds the options under a separate heading of the help.
   void AddTo(Command& command);
 };
 
 struct Selection {
-  std::vector<RecordingInfo> recordings;  // that have rows in the range, by id
+  std::vector<RecordingInfo> recordings;  // with rows in the range, by id
   TimeRange range;
   RowFilter filter;
   std::map<uint64_t, Totals> totals;  // by recording, in the range
@@ -39,7 +39,7 @@ struct Selection {
   const RecordingInfo* Find(uint64_t recording) const;
 };
 
-// Whether `text` is what `pattern` says; an empty pattern takes all.
+// Whether `text` matches `pattern`; an empty pattern matches everything.
 bool MatchesGlob(const std::string& pattern, const std::string& text);
 
 // By recording.
@@ -47,7 +47,7 @@ Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& sel
 
 Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now);
 
-// The names of what keys are of, in their order: "byte[] at java.util.Arrays.copyOf".
+// Returns the names for keys, in their order: "byte[] at java.util.Arrays.copyOf".
 Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<RowKey>& keys);
 
 // Sets the names of rows, which have a key.

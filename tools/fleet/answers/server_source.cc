@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kHour = 3600;
 
-// "(1,2,3)"; never empty: recordings have no id 0.
+// Returns "(1,2,3)"; never empty, because no recording has id 0.
 std::string List(const std::vector<uint64_t>& ids) {
   return ids.empty() ? "(0)" : fmt::format("({})", fmt::join(ids, ","));
 }
@@ -23,7 +23,7 @@ std::string Within(const TimeRange& range) {
   return fmt::format("toUInt32(time) >= {} AND toUInt32(time) < {}", range.from, range.to);
 }
 
-// " AND class IN (...) AND site IN (...)", as far as there is a filter.
+// Returns " AND class IN (...) AND site IN (...)" for the given filters.
 std::string Passing(const RowFilter& filter) {
   std::string sql;
   if (filter.classes) sql += " AND class IN " + List(*filter.classes);
@@ -37,7 +37,7 @@ std::string KeyColumns(RowGrain by) {
   return by == RowGrain::kSite ? "site" : "class, site";
 }
 
-// Key columns: those that the question tells apart.
+// Key columns of the query.
 std::string KeysOf(const RowQuery& query) { return query.step > 0 ? "step" : KeyColumns(query.by); }
 
 std::string SelectFrom(const std::string& table, const std::string& when, const RowQuery& query) {
@@ -49,7 +49,7 @@ std::string SelectFrom(const std::string& table, const std::string& when, const 
   return sql + Passing(query.filter) + " GROUP BY recording, " + KeysOf(query);
 }
 
-// When rows of `sums` are taken; empty: never.
+// Condition for rows of `sums`; empty: none are read.
 std::string WhenOfSums(const TimeRange& range, const TimeRange& hours, const OpenHours& open) {
   if (hours.from >= hours.to) return Within(range);
   std::vector<std::string> parts;
@@ -73,7 +73,7 @@ std::string SumOfColumns(const Column (&columns)[kCount]) {
   return sql;
 }
 
-// Sets the sums of a row of an answer; those that it lacks are 0.
+// Sets the sums of an answer's row; absent ones are 0.
 template <typename Column, size_t kCount, typename Of>
 void ReadSums(const Answer& answer, const char* prefix, size_t row, const Column (&columns)[kCount], Of* sums) {
   for (const Column& column : columns) sums->*column.value = answer.Real(fmt::format("{}{}", prefix, column.name), row);
@@ -94,7 +94,7 @@ std::vector<Value> Each(const std::vector<RecordingScale>& recordings, Value Rec
   return values;
 }
 
-// "transform(recording, [...], [...], 0.)": a value of each recording.
+// Returns "transform(recording, [...], [...], 0.)": a value per recording.
 template <typename Value>
 std::string Lookup(const std::vector<RecordingScale>& recordings, Value RecordingScale::*value) {
   constexpr bool is_real = std::is_floating_point_v<Value>;
@@ -136,7 +136,7 @@ class ServerSource final : public Source {
     for (size_t row = 0; row < answer->rows; ++row) {
       RecordingInfo info;
       info.id = answer->Number("recording", row);
-      // The last row of a recording counts.
+      // The last row of a recording is used.
       if (!infos.empty() && infos.back().id == info.id) infos.pop_back();
       info.started = Number32(*answer, "started", row);
       info.seen = Number32(*answer, "seen", row);
@@ -177,7 +177,7 @@ class ServerSource final : public Source {
     return rows;
   }
 
-  // PooledSums::Add, name for name.
+  // The same as PooledSums::Add.
   Result<std::vector<PooledRow>> Pool(const PoolQuery& query) override {
     const bool is_step = query.rows_of == RowsOf::kStep, is_host = query.rows_of == RowsOf::kHost;
     std::vector<std::string> columns;
@@ -302,7 +302,7 @@ class ServerSource final : public Source {
     const bool is_thinned = totals->Number("n", 0) > query.most;
     const double tau = is_thinned ? totals->Real("s", 0) / static_cast<double>(query.most) : 0;
     if (is_thinned) {
-      // ThinnedWeight; the last digits of its product do not matter here, it is asked again below.
+      // As ThinnedWeight; rounding does not matter, because it is checked again below.
       from += fmt::format(
           " WHERE bitShiftRight(intHash64(bitXor(intHash64(recording), id)), 32) / 4294967296. * {:.17e} < w * "
           "1.000001",
@@ -373,7 +373,7 @@ class ServerSource final : public Source {
     return open_hours_;
   }
 
-  // The rows of each recording, as RowsSql asks for them.
+  // Returns the SQL for the rows of each recording, from RowsSql.
   Result<std::string> Rows(const PoolQuery& query, std::vector<std::string> columns) {
     const RowQuery rows{.sums = Table("sums"),
                         .hours = Table("hours"),
@@ -402,7 +402,7 @@ class ServerSource final : public Source {
 
   Server& server_;
   const Schema schema_;
-  // Open hours of the last requested range.
+  // The cached open hours, and their range.
   TimeRange open_range_{1, 0};
   OpenHours open_hours_;
 };
@@ -417,7 +417,7 @@ TimeRange WholeHours(const TimeRange& range) {
 }
 
 std::string RowsSql(const RowQuery& query, const OpenHours& open) {
-  // Steps within an hour are told by slices only.
+  // Steps within an hour are only in slices.
   const bool asks_hours = query.step == 0 || query.step % kHour == 0;
   const TimeRange hours = asks_hours ? WholeHours(query.range) : TimeRange{0, 0};
   const std::string when = WhenOfSums(query.range, hours, open);
@@ -425,7 +425,8 @@ std::string RowsSql(const RowQuery& query, const OpenHours& open) {
   if (hours.from < hours.to) parts.push_back(SelectFrom(query.hours, Within(hours), query));
   if (!when.empty()) parts.push_back(SelectFrom(query.sums, when, query));
   if (parts.size() == 1) return parts.front();
-  // Both may have rows of a recording. An aggregate that has the name of its argument would be nested in itself.
+  // Both tables may have rows of a recording. An aggregate with the same name as its argument would be nested in
+  // itself.
   std::string sums;
   for (const std::string& column : query.columns) sums += fmt::format(", sum(s_{0}) AS both_{0}", column);
   std::string renamed;

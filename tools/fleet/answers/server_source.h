@@ -1,8 +1,8 @@
-// The statements that ask a server for sums.
+// SQL statements for sums on a server.
 //
 // Whole hours are read from the table `hours`, where the shipper has rolled them up; the edges of a range, and hours
-// that are not rolled up yet, from `sums`. Where Distributed tables are read, the innermost SELECT adds up, so that
-// shards send sums.
+// that are not rolled up yet, from `sums`. With Distributed tables, the innermost SELECT computes sums, so that shards
+// send only those.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct RowQuery {
   std::vector<uint64_t> recordings;
   RowGrain by = RowGrain::kClass;
   RowFilter filter;
-  uint32_t step = 0;                 // of times; 0: none
-  std::vector<std::string> columns;  // to be added up: "bytes" becomes s_bytes
+  uint32_t step = 0;                 // of times; 0: no steps
+  std::vector<std::string> columns;  // columns to sum: "bytes" becomes s_bytes
 };
 
-// The whole hours in a range; from == to if there is none.
+// The whole hours in a range; from == to if there are none.
 TimeRange WholeHours(const TimeRange& range);
 
-// SELECT recording, class, site, (step,) sum(...) AS s_..., one row for each recording and key.
+// SELECT recording, class, site, (step,) sum(...) AS s_..., one row per recording and key.
 std::string RowsSql(const RowQuery& query, const OpenHours& open);
 
 }  // namespace heaprec::tools::fleet

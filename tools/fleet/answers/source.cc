@@ -31,7 +31,7 @@ PooledSums& PooledSums::operator+=(const PooledSums& other) {
 
 double ThinnedWeight(uint64_t recording, uint64_t id, double weight, double tau) {
   if (tau <= 0 || weight >= tau) return weight;
-  // intHash64 of ClickHouse, so that a server draws the same lots.
+  // ClickHouse's intHash64, so that a server makes the same random choices.
   const auto mixed = [](uint64_t x) {
     x ^= 0x4cf2d2baae6da887;
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;

@@ -20,13 +20,13 @@ namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint32_t kMinute = 60;
-// Blocks of a slice may come so much later than its end.
+// Blocks of a slice may arrive this many seconds after its end.
 constexpr uint32_t kLatestBlock = 10;
-// More are forgotten, and belong to a later slice once more.
+// Beyond this, stacks are removed, and a later slice contains them again.
 constexpr size_t kMaxKnownStacks = 100'000;
 
-// Of an index of the chunk its id in `ids` (0: none yet), which `make` makes. Damaged files may have any index, and
-// whatever has no name (kNone) shares one id.
+// Returns the id in `ids` for an index of the chunk (0: none yet); `make` creates it. Damaged files may contain any
+// index; entries without a name (kNone) share one id.
 template <typename Make>
 uint64_t Cached(std::vector<uint64_t>* ids, format::Index index, const Make& make) {
   constexpr format::Index kMaxCached = 1 << 24;
@@ -43,8 +43,8 @@ struct KeyHash {
   }
 };
 
-// The threshold of which `count` samples are left on average: sum of min(1, w / tau) = count. `dropped`: the sum of
-// weights of more samples, all below it.
+// Returns the threshold at which `count` samples remain on average: sum of min(1, w / tau) = count. `dropped`: the sum
+// of weights of further samples, all below it.
 double ThresholdOf(const std::vector<ThinnedSample>& samples, double dropped, double count) {
   if (dropped == 0 && static_cast<double>(samples.size()) <= count) return 0;
   std::vector<double> weights;
@@ -78,7 +78,7 @@ struct SliceReader::Open {
   using Minute = SliceReader::Minute;
   std::map<uint32_t, Minute> minutes;
   std::unordered_map<RowKey, Subset, KeyHash> rows;
-  // Those that may be left. The threshold only grows: what is below it now is dropped now.
+  // Samples that may remain. The threshold only increases, so a sample below it is dropped for good.
   std::vector<ThinnedSample> samples;
   double dropped = 0, threshold = 0;
 };
@@ -128,7 +128,7 @@ std::optional<Slice> SliceReader::Next(bool is_over) {
 }
 
 void SliceReader::Take(const format::Block& block) {
-  // What the block before began is over once this one is of later intervals.
+  // When a block belongs to later intervals, earlier intervals are complete.
   const uint32_t before = latest_interval_;
   names_.Enter(block);
   if (block.chunk != chunk_) {
@@ -165,7 +165,7 @@ void SliceReader::TakeIntervals(const format::Block& block) {
   }
 }
 
-// A row has no time of its own within its block.
+// Rows have no time within their block.
 void SliceReader::TakeSums(const format::Block& block) {
   const auto time = TimeOf(block, recording_.header().interval_ns);
   const uint32_t step = std::min(kMinute, options_.slice_seconds);
@@ -212,7 +212,7 @@ void SliceReader::TakeSamples(const format::Block& block) {
 void SliceReader::TakeLives(const format::Block& block) {
   if (!live_.tracks()) return;
   live_.Add(block, [this](const format::Sample& one) { return std::pair(ClassId(one.class_id), SiteOf(one.stack)); });
-  // A process that allocates nothing has live objects all the same.
+  // A process that allocates nothing still has live objects.
   if (block.end_ns > 0) SliceAt(SecondOf(block.end_ns - 1));
 }
 
@@ -228,7 +228,7 @@ void SliceReader::CloseBefore(uint32_t time) {
 Slice SliceReader::Close(uint32_t time, Open* open) {
   Slice slice;
   slice.time = time;
-  // Minutes without a sample belong to the recording, too.
+  // Minutes without a sample also belong to the recording.
   const double end = std::min(end_s_, static_cast<double>(time + options_.slice_seconds));
   for (uint32_t minute = std::max(time, static_cast<uint32_t>(begin_s_) / kMinute * kMinute);
        static_cast<double>(minute) < end; minute += kMinute) {
@@ -265,8 +265,8 @@ bool SliceReader::FileBeginsIn(const Slice& slice) const {
 
 double SliceReader::MaxSamples() const { return std::max(1.0, options_.samples_per_second * options_.slice_seconds); }
 
-// A sample is retained with probability min(1, w / tau) and weight max(w, tau). The draw depends on its id alone, so a
-// slice that is read again is thinned the same way.
+// A sample is retained with probability min(1, w / tau) and weight max(w, tau). This depends only on its id, so a slice
+// that is read again is thinned in the same way.
 bool SliceReader::IsRetained(uint64_t id, double weight, double threshold) const {
   const double random_key = static_cast<double>(format::MixWord(seed_ ^ format::MixWord(id)) >> 11) * 0x1p-53;
   return threshold == 0 || random_key * threshold < weight;
@@ -296,7 +296,7 @@ void SliceReader::MoveSamples(Open* open, Slice* slice) {
   for (ThinnedSample& one : open->samples) {
     one.weight = std::max(one.weight, open->threshold);
     const auto added = new_stacks_.find(one.stack);
-    if (added == new_stacks_.end()) continue;  // an earlier slice had it
+    if (added == new_stacks_.end()) continue;  // already in an earlier slice
     if (known_stacks_.insert(one.stack).second) slice->stacks.push_back({one.stack, std::move(added->second)});
     new_stacks_.erase(added);
   }
@@ -320,8 +320,8 @@ uint64_t SliceReader::MethodId(const format::Frame& frame) {
 
 uint64_t SliceReader::SiteOf(format::Index stack) {
   return Cached(&sites_, stack, [&] {
-    std::optional<format::Frame> leaf, first;  // first: that is not a primitive
-    bool is_own = false, is_native = true;     // up to the first Java frame
+    std::optional<format::Frame> leaf, first;  // first: the first frame that is not a primitive
+    bool is_own = false, is_native = true;     // until the first Java frame
     ForEachFrame(names_, stack, 0, [&](const format::Frame& frame) {
       if (!leaf) leaf = frame;
       is_native = is_native && frame.type == format::FrameType::kNative;

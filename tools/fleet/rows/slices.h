@@ -1,17 +1,16 @@
-// Cuts a recording into slices of wall-clock time, each with its sums by class, site and both: what is shipped, and
-// what
-// `--from-dir` asks. The recording may still grow.
+// Divides a recording into slices of wall-clock time, each with its sums by class, site and both, for shipping and for
+// `--from-dir`. The recording may still grow.
 //
 //   SliceReader reader(recording.get(), {.slice_seconds = 600});
 //   while (auto slice = reader.Next(false)) ...  // finished slices; nullopt: no more for now
 //
-// A slice holds whole intervals: those that begin in it. Sums are of rows, and of samples where a block has none, or
-// lies in two minutes.
+// A slice contains the intervals that begin in it. Sums are computed from rows, and from samples if a block has no rows
+// or spans two minutes.
 //
 // Units:    bytes and objects; times in seconds since 1970.
-// Memory:   one Subset for each class, site and pair of them in the current slice, twice the samples that are left of
-//           it, with their stacks; of live objects as LiveTracker.
-// Failure:  none: samples of a slice that was handed out already count in the oldest one that is open.
+// Memory:   one Subset per class, site and pair of them in the current slice, and twice its retained samples with their
+//           stacks; for live objects as LiveTracker.
+// Failure:  none: late samples of a slice that was already returned count in the oldest open one.
 // Maths:    docs/estimates.md#fleet, docs/estimates.md#live-objects
 #pragma once
 
@@ -47,17 +46,17 @@ enum class NameKind : uint8_t { kClass = 1, kMethod = 2 };
 // means "any" in the tables.
 uint64_t NameId(NameKind kind, std::string_view name);
 
-// What the fleet knows of a recording: whose it is, and when.
+// A recording for the fleet: its service, host, and time.
 struct RecordingInfo {
-  uint64_t id = 0;       // of the recording and its part: recordings that rotate are several
-  uint64_t process = 0;  // of the recording: the same for all parts; 0: not known
+  uint64_t id = 0;       // of the recording and its part: a rotated recording has several
+  uint64_t process = 0;  // of the recording: the same for all parts; 0: unknown
   std::string service, version, environment, host, pod;
   std::string jdk, gc, file;
   std::vector<format::ServiceLabel> labels;
   uint32_t started = 0;  // of this part
-  uint32_t seen = 0;     // up to here there are rows
+  uint32_t seen = 0;     // there are rows up to this time
   bool ended = false;
-  double per_second = 0;  // samples
+  double per_second = 0;  // samples per second
   bool trustworthy = true;
   std::string why_not;
 
@@ -65,15 +64,15 @@ struct RecordingInfo {
   void SetTrust(const std::vector<std::string>& reasons);
 };
 
-// What options say goes before what the recording says.
+// Labels from options, which override those of the recording.
 struct GivenLabels {
   std::string service, version, environment, host, pod;
 };
 
-// The service is "unknown" where nothing names it; the host is the pod, else the container, else the process.
+// The service is "unknown" unless it is named; the host is the pod, otherwise the container, otherwise the process.
 RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given);
 
-// Files in a folder, and below it, whose names end in .hrec; a file is itself.
+// Returns files with the ending .hrec in a folder and its subfolders; for a file, the file itself.
 std::vector<std::string> RecordingsIn(const std::string& path);
 
 struct LiveRow {
@@ -82,9 +81,9 @@ struct LiveRow {
   LiveSums sums;
 };
 
-// What is live in a recording at the ends of its slices, by class and site. Times are in ns since its start.
+// Live objects of a recording at the ends of its slices, by class and site. Times are in ns since its start.
 //
-// Memory:   what is tracked, and what was born since the last slice ended: 88 bytes each, twice while a slice ends.
+// Memory:   88 bytes per object that is tracked, or was born since the last slice ended; twice that while a slice ends.
 class LiveTracker {
  public:
   using ClassAndSite = std::pair<uint64_t, uint64_t>;
@@ -93,9 +92,9 @@ class LiveTracker {
   explicit LiveTracker(const format::FileHeader& header);
   bool tracks() const { return lives_.has_value(); }
 
-  // Every block. `name_of`: a sample's class and site.
+  // Call for every block. `name_of`: returns a sample's class and site.
   void Add(const format::Block& block, const std::function<ClassAndSite(const format::Sample&)>& name_of);
-  // By key. The row of all is there even if nothing is live. Each call is of a later time than the one before.
+  // Returns rows by key, always including the total. Times must increase from call to call.
   std::vector<LiveRow> At(uint64_t time_ns);
 
  private:
@@ -123,7 +122,7 @@ struct ThinnedSample {
   uint64_t id = 0;
   uint64_t class_id = 0, site = 0, stack = 0;
   uint64_t size = 0;
-  double weight = 0;  // through all stages
+  double weight = 0;  // after all stages
 };
 
 struct MinuteTotals {
@@ -139,14 +138,14 @@ struct Slice {
   // Live rows at the end of the slice or recording. Empty: nothing is tracked.
   std::vector<LiveRow> live;
   uint32_t live_at = 0;
-  // Names that no earlier slice had.
+  // Names that are in no earlier slice.
   std::vector<NamedId> names;
   std::vector<FleetStack> stacks;
 };
 
 struct SliceOptions {
   uint32_t slice_seconds = 600;   // a divisor, or a multiple, of 60
-  double samples_per_second = 5;  // that are left of a slice's samples; 0: none
+  double samples_per_second = 5;  // retained samples per second; 0: none
 };
 
 class SliceReader {
@@ -154,14 +153,14 @@ class SliceReader {
   SliceReader(Recording* recording, const SliceOptions& options);
   ~SliceReader();
 
-  // `is_over`: nothing comes any more: what only the ring holds is read, and what is open is closed.
+  // `is_over`: no more data will come: reads data that only the ring has, and closes open slices.
   std::optional<Slice> Next(bool is_over);
-  // Whether the slice may have data that is in no block of this file: it dropped its oldest chunks (maxsize, maxage),
-  // or continues another file.
+  // Whether a part of the slice may be missing in this file, because it dropped its oldest chunks (maxsize, maxage) or
+  // continues another file.
   bool FileBeginsIn(const Slice& slice) const;
   // Time up to which the recording was read.
   uint32_t seen() const { return seen_; }
-  // Returns why the part that was read is not trustworthy, as `check` would say of a file that ends here; empty: it is.
+  // Returns why the part that was read is not trustworthy, as `check` would for a file that ends here; empty: it is.
   std::vector<std::string> TrustReasons() const;
 
  private:
@@ -198,11 +197,11 @@ class SliceReader {
   const AllocationPrimitives primitives_ = AllocationPrimitives::Default();
   Design design_;
   StreamTrust trust_;
-  MergedNames merged_{/*settles=*/false};  // what is shipped cannot be read again
+  MergedNames merged_{/*settles=*/false};  // shipped data cannot be read again
   Names names_{&merged_};
   LiveTracker live_;
   uint32_t chunk_ = format::kNone;
-  std::vector<uint64_t> classes_, methods_, sites_, stacks_;  // of the chunk
+  std::vector<uint64_t> classes_, methods_, sites_, stacks_;  // of the current chunk
   std::unordered_set<uint64_t> known_names_, known_stacks_;
   std::vector<NamedId> new_names_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> new_stacks_;

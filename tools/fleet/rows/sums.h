@@ -1,7 +1,7 @@
-// What the samples of a place and a time say, as numbers that add up over time and recordings.
+// Sums of the samples of a class or site in a time, which add up over time and recordings.
 //
-// A row of the tables `sums` and `hours` is one. Variances are kept as 32-bit floats: 7 digits are enough, and a folder
-// of recordings is rounded alike. Fourth powers do not fit into them.
+// A row of the tables `sums` and `hours` has these. Variances are stored as 32-bit floats: 7 digits are sufficient, and
+// sums of a folder are rounded in the same way. Fourth powers do not fit into them.
 //
 // Units:    bytes and objects.
 // Maths:    docs/estimates.md#variance, docs/estimates.md#fleet
@@ -16,7 +16,7 @@
 namespace heaprec::tools::fleet {
 
 struct Sums {
-  double bytes = 0, objects = 0;  // of weights
+  double bytes = 0, objects = 0;  // sums of weights
   double seen = 0;                // bytes of the sampled objects themselves
   double samples = 0;
   double variance = 0, variance_objects = 0, covariance = 0;  // of bytes and objects
@@ -30,8 +30,8 @@ struct Sums {
 struct SumColumn {
   const char* name;
   double Sums::*value;
-  bool is_wide;  // Float64, else Float32
-  int power;     // of the factor by which a sum grows if all weights grow by it
+  bool is_wide;  // Float64, otherwise Float32
+  int power;     // of the factor by which a sum grows if all weights grow by that factor
 };
 inline constexpr SumColumn kSumColumns[] = {
     {"bytes", &Sums::bytes, true, 1},
@@ -48,9 +48,9 @@ inline constexpr SumColumn kSumColumns[] = {
 // Totals of all samples of a recording in a time, used to calibrate its rows.
 struct Totals {
   double seconds = 0;
-  double counted = 0;  // bytes, by the recorder; 0: not counted
-  double weighed = 0;  // what samples, and losses, say of the same bytes
-  double lost = 0;     // bytes of points that no sample shows
+  double counted = 0;  // bytes counted by the recorder; 0: not counted
+  double weighed = 0;  // the same bytes as represented by samples and losses
+  double lost = 0;     // bytes of points without a sample
   Sums all;
   Totals& operator+=(const Totals& other);
   // Counted bytes; without a count, those that samples represent.
@@ -60,24 +60,24 @@ struct Totals {
   bool IsCalibrated() const { return counted > 0 && weighed > 0; }
 };
 
-// Where only major collections tell what is dead (generational ZGC), some may be garbage.
+// Whether objects may be garbage, if only major collections find dead objects (generational ZGC).
 enum class LiveState : uint8_t { kLive = 1, kMayBeGarbage = 2 };
 
-// What the tracked samples of a recording that are live at a time say, as numbers that add up over recordings. A row of
-// the table `live` is one. Ages are in seconds.
+// Sums over the live tracked samples of a recording at a time, which add up over recordings. A row of the table `live`
+// has these. Ages are in seconds.
 //
 // Maths:    docs/estimates.md#live-objects, docs/estimates.md#fleet
 struct LiveSums {
-  double bytes = 0, objects = 0;  // of weights
+  double bytes = 0, objects = 0;  // sums of weights
   double seen = 0;                // bytes of the sampled objects themselves
   double samples = 0;
   double variance = 0, variance_objects = 0;
-  double squares = 0;                    // of weights
-  double aged = 0;                       // of weight times age
-  double aged_once = 0, aged_twice = 0;  // of the variance of each sample times its age, and its age squared
+  double squares = 0;                    // sum of the squares of weights
+  double aged = 0;                       // sum of weight times age
+  double aged_once = 0, aged_twice = 0;  // sums of each sample's variance times its age, and times its age squared
 
   void Add(const LiveSample& one);
-  // Rounds to what the table holds.
+  // Rounds to the precision of the table.
   void Round();
   LiveSums& operator+=(const LiveSums& other);
   LiveTotal total() const;
@@ -87,7 +87,7 @@ struct LiveSums {
 struct LiveColumn {
   const char* name;
   double LiveSums::*value;
-  bool is_wide;  // Float64, else Float32
+  bool is_wide;  // Float64, otherwise Float32
 };
 inline constexpr LiveColumn kLiveColumns[] = {
     {"bytes", &LiveSums::bytes, true},         {"objects", &LiveSums::objects, true},
@@ -97,10 +97,10 @@ inline constexpr LiveColumn kLiveColumns[] = {
     {"aged_once", &LiveSums::aged_once, true}, {"aged_twice", &LiveSums::aged_twice, true},
 };
 
-// kWhole: rows of `live` only.
+// kWhole: only for rows of `live`.
 enum class RowGrain : uint8_t { kWhole = 0, kClass = 1, kSite = 2, kClassAndSite = 3 };
 
-// What a row of sums is of. 0 where a grain does not tell.
+// The class and site of a row of sums; 0 if the grain does not have it.
 struct RowKey {
   RowGrain level = RowGrain::kClass;
   uint64_t class_id = 0, site = 0;

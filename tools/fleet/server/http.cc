@@ -21,10 +21,10 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using beast::error_code;
 
-constexpr uint64_t kMaxAnswered = uint64_t{1} << 29;  // bytes
-// ClickHouse closes what is idle for 3 s.
+constexpr uint64_t kMaxAnswered = uint64_t{1} << 29;  // maximum bytes of an answer
+// ClickHouse closes connections that are idle for 3 s.
 constexpr std::chrono::seconds kMaxIdle{2};
-// A server that is there answers at once.
+// A running server accepts at once.
 constexpr std::chrono::seconds kConnectTimeout{10};
 
 class Connection final : public HttpConnection {
@@ -73,7 +73,7 @@ class Connection final : public HttpConnection {
   using Plain = beast::tcp_stream;
   using Secure = beast::ssl_stream<beast::tcp_stream>;
 
-  // A proxy of plain HTTP wants the whole address.
+  // A proxy for plain HTTP needs the whole address.
   std::string Target(const HttpRequest& asked) const {
     return proxy_ && !server_.is_tls ? server_.Text() + asked.target : asked.target;
   }
@@ -88,11 +88,11 @@ class Connection final : public HttpConnection {
     return {fmt::format("{}: {}", server_.Text(), error.message())};
   }
 
-  // Applies to connecting and to the handshake each. A query may take minutes; a server without TLS may wait for the
-  // end of a line that the handshake does not contain.
+  // Applies to connecting and to the handshake separately. A query may take minutes; a server without TLS may wait for
+  // the end of a line that the handshake does not contain.
   std::chrono::seconds ConnectTimeout() const { return std::min(timeout_, kConnectTimeout); }
 
-  // Runs what was begun to its end, or until the time is over.
+  // Runs the started operation to its end, or until the timeout.
   void Run() {
     context_.restart();
     context_.run();
@@ -106,7 +106,7 @@ class Connection final : public HttpConnection {
     beast::get_lowest_layer(stream).expires_after(timeout_);
     http::async_write(stream, request, done);
     Run();
-    // A server that refuses may answer before it has read all.
+    // A server that refuses may answer before it has read the whole request.
     const error_code written = error;
     if (written == beast::error::timeout) return written;
     http::async_read(stream, buffer_, *answer, done);
@@ -194,7 +194,7 @@ bool IsPort(std::string_view text) {
   return !text.empty() && text.size() <= 5 && std::ranges::all_of(text, [](unsigned char c) { return isdigit(c); });
 }
 
-// `text` without what may be a password: parameters, and what is before an @.
+// Returns `text` without parts that may be a password: parameters, and everything before an @.
 std::string WithoutSecrets(std::string_view text) {
   const size_t scheme = text.find("://"), at = text.rfind('@'), parameters = text.find('?');
   const size_t begin = scheme >= std::min(at, parameters) ? 0 : scheme + 3;

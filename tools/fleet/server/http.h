@@ -1,8 +1,8 @@
-// A client of HTTP/1.1 with TLS. http.cc alone includes Boost.Beast and OpenSSL: docs/decisions/0019-http-by-beast.md
+// A client of HTTP/1.1 with TLS. http.cc alone includes Boost.Beast and OpenSSL.
 //
-// Threads:  one for each connection.
-// Failure:  Send returns what failed, and with which server. Whether a request that failed had an effect is not known.
-//           A connection that failed is opened again by the next Send.
+// Threads:  one per connection.
+// Failure:  Send returns what failed, and the server. A failed request may have had an effect. The next Send reopens a
+//           failed connection.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ struct Url {
   std::string host, port;
   std::string path;  // without the leading slash
 
-  // `text` begins with http:// or https://. User, password and parameters in it are refused: a list of processes would
-  // show them. The error does not repeat them.
+  // `text` begins with http:// or https://. Rejects user, password and parameters, which would be visible in a list of
+  // processes; the error does not contain them.
   static Result<Url> Parse(std::string_view text);
   // "https://host:port", for messages.
   std::string Text() const;
 };
 
-// `text` in an address: all but letters, digits and -._~ as %XX.
+// Encodes `text` for an address: all characters except letters, digits and unreserved punctuation as %XX.
 std::string PercentEncoded(std::string_view text);
 
 struct HttpOptions {

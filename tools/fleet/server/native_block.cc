@@ -8,7 +8,7 @@
 namespace heaprec::tools::fleet {
 namespace {
 
-// No query of ours has as many; an answer that claims more takes memory for each.
+// Our queries have fewer; an invalid answer could otherwise cause large allocations.
 constexpr uint64_t kMaxColumns = 1000;
 
 void AppendVarint(uint64_t value, std::string* into) {
@@ -21,7 +21,7 @@ void AppendText(std::string_view text, std::string* into) {
   *into += text;
 }
 
-// Reads with checked lengths; once it has failed it yields zeros.
+// Reads with checked lengths; after an error it returns zeros.
 class Input {
  public:
   explicit Input(std::string_view bytes) : left_(bytes) {}
@@ -92,7 +92,7 @@ void ReadArrays(uint64_t rows, Input* input, std::vector<std::vector<uint64_t>>*
   }
 }
 
-// False: a type that no query of ours asks for.
+// Returns false for a type that our queries do not use.
 bool ReadColumn(uint64_t rows, Input* input, AnswerColumn* column) {
   const std::string& type = column->type;
   if (type == "UInt8") {

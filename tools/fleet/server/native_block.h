@@ -1,8 +1,8 @@
-// ClickHouse's Native format: columns of a block, as bytes. https://clickhouse.com/docs/interfaces/formats#native
+// ClickHouse's Native format: the columns of a block as bytes. https://clickhouse.com/docs/interfaces/formats#native
 //
-// With this format alone ClickHouse refuses a truncated insert. With TSV or RowBinary it keeps the rows that arrived.
+// Only with this format ClickHouse rejects a truncated insert. With TSV or RowBinary it stores the rows that arrived.
 //
-// Failure:  Decode returns what is wrong; lengths are checked before memory is taken.
+// Failure:  Decode returns the reason; lengths are checked before memory is allocated.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace heaprec::tools::fleet {
 
-// Rows to be inserted.
+// Rows to insert.
 class NativeBlock {
  public:
   // `columns`: names and types, "time DateTime, recording UInt64". Types without spaces.
@@ -36,7 +36,7 @@ class NativeBlock {
     EndRow();
   }
   uint64_t rows() const { return rows_; }
-  // "time, recording, ...": what an INSERT names.
+  // Returns "time, recording, ...": the column list of an INSERT.
   std::string Names() const;
   std::string Encode() const;
 
@@ -47,7 +47,7 @@ class NativeBlock {
     uint64_t last_offset = 0;
     std::string bytes{};
 
-    // Integers (UInt32: DateTime, too), floats, and enumerations as the integers below them.
+    // Integers (UInt32 is also DateTime), floats, and enumerations as their underlying integers.
     template <typename Number>
     requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) void Add(Number number) {
       bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -66,7 +66,7 @@ class NativeBlock {
   uint64_t rows_ = 0;
 };
 
-// A column of an answer: whole numbers, dates and times in `numbers`, floats in `reals`, the rest in `texts`.
+// A column of an answer: integers, dates and times in `numbers`, floats in `reals`, other types in `texts`.
 struct AnswerColumn {
   std::string name, type;
   std::vector<uint64_t> numbers;
@@ -79,7 +79,7 @@ struct Answer {
   std::vector<AnswerColumn> columns;
   uint64_t rows = 0;
 
-  // By name, because servers may order columns otherwise; nullptr: there is none.
+  // Finds a column by name, because servers may use another order; nullptr: none.
   const AnswerColumn* Column(std::string_view name) const;
   // Returns a value of a row; 0 or empty if there is no such column or it has another type.
   uint64_t Number(std::string_view name, size_t row) const;
@@ -87,7 +87,7 @@ struct Answer {
   std::string Text(std::string_view name, size_t row) const;
 };
 
-// All blocks of an answer as one. An answer without rows may have no columns.
+// Decodes all blocks of an answer into one. An answer without rows may have no columns.
 Result<Answer> DecodeNative(std::string_view bytes);
 
 }  // namespace heaprec::tools::fleet

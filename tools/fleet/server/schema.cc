@@ -10,11 +10,11 @@ namespace heaprec::tools::fleet {
 namespace {
 
 constexpr uint32_t kHour = 3600, kDay = 86'400;
-// The first server that has all that modern.sql asks for.
+// The first server version that supports modern.sql.
 constexpr int kModernMajor = 21;
 constexpr std::string_view kCreate = "CREATE TABLE IF NOT EXISTS ", kEngine = "ENGINE = ReplacingMergeTree";
-// How many inserts of a table ZooKeeper remembers: a repeated one among them changes nothing. 1,000 hosts make
-// two in a second.
+// Number of inserts per table that ZooKeeper remembers: repeating one of them changes nothing. 1,000 hosts make two
+// inserts per second.
 constexpr std::string_view kRemembered =
     " SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800";
 
@@ -30,7 +30,7 @@ std::optional<Error> RunAll(Server* server, const std::vector<std::string>& stat
 }
 
 Result<std::string> ServerVersion(Server* server) {
-  // The database may not be there yet.
+  // The database may not exist yet.
   auto answer = server->Select("SELECT version() AS v");
   if (!answer.ok()) return answer.error();
   const std::string version = answer->Text("v", 0);
@@ -67,7 +67,7 @@ Result<std::optional<Schema>> Find(Server* server) {
   return std::optional(schema);
 }
 
-// Tables keep their engine. New ones of a cluster are replicated where the server can.
+// Existing tables keep their engine. New tables on a cluster are replicated if the server supports that.
 Result<bool> IsReplicated(Server* server, const std::string& cluster) {
   if (cluster.empty()) return false;
   auto answer = server->Select(fmt::format(
@@ -88,7 +88,7 @@ Result<bool> IsReplicated(Server* server, const std::string& cluster) {
                            server->name(), cluster, *has_keeper == 0 ? "ZooKeeper" : "macros shard and replica")};
 }
 
-// Asks each other server of the cluster, as the server itself reaches it.
+// Queries all other servers of the cluster through the server.
 Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* server, const std::string& cluster) {
   std::vector<std::pair<std::string, std::string>> without;
   auto others = server->Select(fmt::format(
@@ -97,7 +97,7 @@ Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* s
   if (!others.ok()) return others.error();
   for (size_t row = 0; row < others->rows; ++row) {
     const std::string address = fmt::format("{}:{}", others->Text("host_name", row), others->Number("port", row));
-    // The last table: where it is, all are.
+    // Tests for the last table: a server with it has all tables.
     auto tables = server->SelectNumber(
         fmt::format("SELECT count() AS n FROM remote({}, system, tables) WHERE database = {} AND name = 'leases'",
                     Quoted(address), Quoted(server->database())));
@@ -119,7 +119,7 @@ std::optional<Error> Conflict(const Server& server, const Schema& there, const S
   return {};
 }
 
-// Tables, the days in a partition of each (schema/tables.sql), and its retention.
+// Tables, the days in a partition of each (schema/tables.sql), and the retention.
 struct Kept {
   const char* table;
   uint32_t partition_days;
@@ -204,7 +204,7 @@ Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
     if (auto error = RunAll(server, StatementsOf(kModernSql, values))) return *error;
   }
   if (report.is_new) {
-    // Last: a server that has this row has all tables.
+    // Written last: a server with this row has all tables.
     if (auto error =
             server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()", database,
                                     kSchemaVersion, options.slice_seconds, Quoted(options.cluster)))) {

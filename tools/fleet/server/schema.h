@@ -1,8 +1,7 @@
-// The tables on a server: which version there is, making them, and dropping partitions that are too old. Nothing is
-// ever rewritten.
+// The tables on a server: reads their version, creates them, and drops old partitions. Never rewrites data.
 //
 // Units:    rows, bytes on disk; times in seconds since 1970.
-// Failure:  the server's sentence; a half-made schema is completed by the next call.
+// Failure:  the server's error message; the next call completes a partly created schema.
 #pragma once
 
 #include <cstdint>
@@ -24,37 +23,37 @@ struct Retention {
 
 struct SchemaOptions {
   uint32_t slice_seconds = 600;
-  std::string cluster;  // empty: one server
+  std::string cluster;  // empty: a single server
   Retention retention;
 };
 
-// What a server has.
+// The schema of a server.
 struct Schema {
   uint32_t slice_seconds = 0;
   std::string cluster;
-  // "sums", or of a cluster "sums_all".
+  // Returns "sums" or, on a cluster, "sums_all".
   std::string Table(const std::string& name) const { return cluster.empty() ? name : name + "_all"; }
 };
 
 struct InitReport {
   bool is_new = false;  // there were no tables
   std::string server_version;
-  bool has_retention = false;  // the server drops old rows by itself
+  bool has_retention = false;  // the server drops old rows automatically
   bool is_replicated = false;  // each replica of a shard has all its rows
-  // Other servers of the cluster, "host:port", that lack the tables, or could not be asked: why.
+  // Other servers of the cluster, "host:port", that lack the tables or could not be queried, with the reason.
   std::vector<std::pair<std::string, std::string>> without_tables;
 };
 
-// A statement that creates a table, changed so that the replicas of a shard share its rows: `folder` is that of the
-// tables in ZooKeeper. Other statements stay as they are.
+// Changes a CREATE statement so that the replicas of a shard share the rows: `folder` is the path of the tables in
+// ZooKeeper. Returns other statements unchanged.
 std::string Replicated(std::string statement, const std::string& folder);
 
-// A divisor or a multiple of 60 that divides an hour.
+// Whether it is a divisor or a multiple of 60 that divides an hour.
 bool IsSliceLength(uint32_t seconds);
 
 Result<InitReport> InitSchema(Server* server, const SchemaOptions& options);
 
-// An Error that says what to do if there is none, or one of another version.
+// Returns an Error that says what to do if there is no schema, or one of another version.
 Result<Schema> ReadSchema(Server* server);
 
 // Returns the statements of an SQL file, without comments, with $name replaced.
@@ -63,13 +62,13 @@ std::vector<std::string> StatementsOf(std::string_view sql,
 
 struct Partition {
   std::string table;
-  std::string name;              // as DROP PARTITION takes it
+  std::string name;              // as used in DROP PARTITION
   uint32_t from = 0, to = 0;     // times of its rows
   uint64_t rows = 0, bytes = 0;  // on this shard
 };
 
-// Partitions that are older than the retention as a whole, the oldest first: for servers without retention of their
-// own. Of this server alone: each shard has its own.
+// Returns partitions that are completely older than the retention, the oldest first, for servers without automatic
+// retention. For this server only, because each shard has its own.
 Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now);
 std::optional<Error> Drop(Server* server, const Partition& partition);
 

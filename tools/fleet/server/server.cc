@@ -15,7 +15,7 @@
 namespace heaprec::tools::fleet {
 namespace {
 
-// Lists of recordings are longer than what a server takes for a statement by default.
+// Lists of recordings exceed the server's default limit for a statement.
 constexpr char kSettings[] =
     "&wait_end_of_query=1&insert_distributed_sync=1&max_query_size=67108864&max_ast_elements=5000000&max_expanded_ast_"
     "elements=5000000";
@@ -35,7 +35,7 @@ std::optional<std::string> Gzipped(const std::string& bytes) {
   return zipped;
 }
 
-// The server's sentence without the stack that may follow it; what is no sentence is only shown in part.
+// Returns the server's message without a stack trace; of other text only a part.
 std::string FirstLine(std::string_view body) {
   constexpr size_t kMax = 300;
   std::string line;
@@ -45,8 +45,8 @@ std::string FirstLine(std::string_view body) {
   return line;
 }
 
-// All that ClickHouse says, up to a stack: the cause may be behind "All connection tries failed. Log:", on lines of its
-// own, of which each try has the same.
+// Returns ClickHouse's whole message up to a stack trace: the cause may follow "All connection tries failed. Log:",
+// with the same lines for each try.
 std::string WholeSentence(std::string_view body) {
   constexpr size_t kMax = 2000;
   std::string text;
@@ -77,7 +77,7 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// Without the end of its line.
+// Reads a secret without the end of its line.
 Result<std::string> Secret(const std::string& file, const char* variable) {
   if (file.empty()) return Variable(variable);
   std::ifstream stream(file);

@@ -2,7 +2,7 @@
 //
 // Values reach SQL only as numbers and as literals made by Quoted.
 //
-// Failure:  every call returns the server's sentence, or what failed on the way, with the server's address.
+// Failure:  every call returns the server's error message, or the connection error, with the server's address.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@
 namespace heaprec::tools::fleet {
 
 struct ServerOptions {
-  std::string url;                    // its path is the database; without one: heaprec
-  std::string user, password, token;  // a token goes as "Authorization: Bearer"
+  std::string url;                    // its path is the database; without a path: heaprec
+  std::string user, password, token;  // a token is sent as "Authorization: Bearer"
   HttpOptions http;
-  bool compress = true;  // what is sent
+  bool compress = true;  // compress sent data
 };
 
 class Server {
@@ -29,12 +29,12 @@ class Server {
   // Does not connect yet.
   static Result<std::unique_ptr<Server>> Open(const ServerOptions& options);
 
-  // A statement without an answer; nullopt: done.
+  // Runs a statement without an answer; nullopt: success.
   std::optional<Error> Run(const std::string& sql);
   Result<Answer> Select(const std::string& sql);
-  // The one number of an answer.
+  // Returns the single number of an answer.
   Result<uint64_t> SelectNumber(const std::string& sql);
-  // One INSERT. `query_id`: of no other running query.
+  // Executes one INSERT. `query_id`: unique among running queries.
   std::optional<Error> Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
 
   const std::string& database() const { return database_; }
@@ -53,18 +53,18 @@ class Server {
   uint64_t bytes_sent_ = 0;
 };
 
-// `text` as a literal of SQL.
+// Returns `text` as an SQL literal.
 std::string Quoted(std::string_view text);
-// Letters, digits and _ only.
+// Whether it has only letters, digits and _.
 bool IsIdentifier(std::string_view name);
 
-// Options of all commands that talk to a fleet's server.
+// Options of all commands that connect to a fleet's server.
 struct ConnectionOptions {
   std::string server, user, password_file, token_file, ca_file, proxy;
   bool no_compression = false;
   uint64_t timeout_ns = 300'000'000'000;
 
-  // They have a heading of their own in the help.
+  // Adds the options under a separate heading of the help.
   void AddTo(Command& command);
   // Takes user, password and token from files, or from the environment: HEAPREC_FLEET_USER, _PASSWORD, _TOKEN; the
   // address from HEAPREC_FLEET_URL. Does not connect yet.

@@ -1,4 +1,4 @@
-// The rows of a slice, as blocks to be inserted.
+// The rows of a slice, as blocks for INSERTs.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace heaprec::tools::fleet {
 
-// Times of rows are those of their slice; `seen` is when names were last met.
+// Rows have the time of their slice; `seen` is the time of the last use of the names.
 NativeBlock NamesBlock(const std::vector<NamedId>& names, uint32_t seen);
 NativeBlock StacksBlock(const std::vector<FleetStack>& stacks, uint32_t seen);
 NativeBlock TotalsBlock(uint64_t recording, const Slice& slice);
@@ -25,7 +25,7 @@ struct LedgerRow {
   uint64_t recording = 0;
   uint32_t time = 0;
   BatchKind kind = BatchKind::kSlice;
-  uint64_t totals = 0, sums = 0, samples = 0;  // rows
+  uint64_t totals = 0, sums = 0, samples = 0;  // numbers of rows
   uint32_t at = 0;
 };
 NativeBlock LedgerBlock(const LedgerRow& row);

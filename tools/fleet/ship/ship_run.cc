@@ -26,9 +26,10 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kLongestPause{60};
-constexpr seconds kLook{5};  // for new files and new blocks, with --follow
+constexpr seconds kLook{5};  // interval of looking for new files and new blocks, with --follow
 constexpr uint64_t kMaxOpenBytes = 32 << 20;
-constexpr uint32_t kLatestBlock = 30;  // blocks of a slice come so much later: a row interval, and what waits behind it
+// blocks of a slice may arrive this many seconds late: a row interval, and blocks that wait for it
+constexpr uint32_t kLatestBlock = 30;
 
 void Pause(seconds length) {
   const auto end = std::chrono::steady_clock::now() + length;
@@ -43,12 +44,12 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// How often, and how far apart, a server is asked again.
+// The number of retries, and the pauses between them.
 class Retries {
  public:
   explicit Retries(const ShipRunOptions& options) : left_(options.tries), is_endless_(options.follow) {}
 
-  // Says what failed, and waits. False: that was the last time.
+  // Prints the error and waits. Returns false after the last retry.
   bool Again(const std::string& sentence) {
     if (left_ > 0) --left_;
     const bool goes_on = (is_endless_ || left_ > 0) && !IsInterrupted();
@@ -72,7 +73,7 @@ std::string FolderOf(const std::string& file) {
   return std::filesystem::canonical(file, error).parent_path().string();
 }
 
-// All shippers of a folder of this machine, one after the other, are one owner.
+// All shippers of a folder on this machine have the same owner id.
 uint64_t OwnerOf(const std::string& file) {
   std::string place(HOST_NAME_MAX + 1, '\0');
   if (gethostname(place.data(), place.size()) != 0) place.clear();
@@ -119,7 +120,7 @@ ExitCode ShipRun::ShipFile(const std::string& file) {
   if (!open_.contains(file)) {
     auto recordings = Recording::OpenAll(file);
     if (!recordings.ok()) {
-      // A file that is just being made becomes a recording soon.
+      // A new file may soon become a recording.
       if (unreadable_.insert(file).second) PrintError(recordings.error().message);
       return ExitCode::kUnreadable;
     }
@@ -164,7 +165,7 @@ ExitCode ShipRun::Advance(const std::string& file) {
   auto& shippers = open_[file];
   bool all_done = true, is_damaged = false;
   for (const auto& shipper : shippers) {
-    // A dump beside its recording may be ahead of it.
+    // A dump next to its recording may have been sent further than the recording.
     if (std::exchange(senders_[shipper->info().id], file) != file) shipper->Doubt();
     const auto done = WithRetries(shipper.get());
     if (!done) return ExitCode::kCannotWrite;

@@ -1,9 +1,9 @@
-// Ships recordings and folders of recordings: looks at every file, once or again and again, with one Shipper for each
-// recording that still grows.
+// Ships recordings and folders of recordings: checks every file, once or repeatedly, with one Shipper per growing
+// recording.
 //
-// Memory:   what is open of a recording takes megabytes; above 32 MiB those that still run are closed until their slice
-//           is over, and read again from their start.
-// Failure:  says on stderr what fails. A server is asked again, with growing pauses; files that cannot be read do not
+// Memory:   an open recording takes megabytes; above 32 MiB running recordings are closed until the end of their slice,
+//           and then read again from the beginning.
+// Failure:  reports errors on stderr. Requests to the server are retried, with growing pauses; unreadable files do not
 //           end the run.
 #pragma once
 
@@ -28,16 +28,16 @@ namespace heaprec::tools::fleet {
 
 struct ShipRunOptions {
   std::vector<std::string> paths;
-  uint32_t tries = 5;   // before giving up
-  bool follow = false;  // go on, and never give up
+  uint32_t tries = 5;   // number of retries
+  bool follow = false;  // continue, and retry without limit
   ShipOptions ship;
 };
 
-// One shipper a folder: a second one would send the same slices. Held until the process ends.
+// One shipper per folder, because a second one would send the same slices. Held until the process ends.
 class FolderLocks {
  public:
-  // False: another process has it. A folder that cannot be locked (some network file systems) is taken as it is: the
-  // ledger on the server remains.
+  // Returns false if another process has the lock. A folder that cannot be locked (some network file systems) is used
+  // anyway, because the ledger on the server prevents duplicates.
   bool Lock(const std::string& folder);
 
  private:
@@ -59,16 +59,16 @@ class ShipRun {
   uint64_t failed() const { return unreadable_.size(); }
 
  private:
-  // Looks at every file. A failure of the server ends the round; files that cannot be read do not.
+  // Checks every file. A failure of the server ends the round; an unreadable file does not.
   ExitCode Once();
 
   ExitCode ShipFile(const std::string& file);
   bool IsClosed(const std::string& file) const;
-  // Until its slice is over.
+  // Closes it until its slice is over.
   void Close(const std::string& file);
   bool IsOurs(const std::string& file);
   ExitCode Advance(const std::string& file);
-  // nullopt: given up. What was not sent stays in the recording, and is sent by the next run.
+  // nullopt: gave up. Unsent data stays in the recording, and the next run sends it.
   std::optional<bool> WithRetries(Shipper* shipper);
 
   const ShipRunOptions& options_;
@@ -78,9 +78,9 @@ class ShipRun {
   FolderLocks locks_;
   KnownIds known_;
   std::map<std::string, std::vector<std::unique_ptr<Shipper>>> open_;
-  std::map<std::string, std::time_t> due_;  // when a file that was closed is to be read again
+  std::map<std::string, std::time_t> due_;  // times at which closed files must be read again
   std::set<std::string> running_, done_files_, unreadable_, damaged_;
-  std::map<uint64_t, std::string> senders_;  // by recording: the file of which slices were sent last
+  std::map<uint64_t, std::string> senders_;  // by recording: the file whose slices were sent last
 };
 
 // Finds the schema; retries if the server is down.

@@ -12,14 +12,14 @@ namespace heaprec::tools::fleet {
 namespace {
 
 constexpr uint32_t kHour = 3600;
-// An insert of a shipper that was killed ends when the server notices; then its rows are there, or not.
+// The insert of a killed shipper ends when the server notices; its rows are then either stored or not.
 constexpr int kWaitTries = 600;
 constexpr std::chrono::milliseconds kWaitStep{500};
-// More are forgotten, and sent again.
+// Beyond this, ids are removed from the cache, and sent again.
 constexpr size_t kMaxKnownIds = 200'000;
-// Wait for a writer that cannot be seen: its last slice is complete by then. Later data is in later slices.
+// How long to wait for an invisible writer: its last slice is complete by then. Later data is in later slices.
 constexpr std::chrono::seconds kQuiet{60};
-// A lease is renewed in its last two thirds. A claim on one that others may be making, too, is short.
+// A lease is renewed in its last two thirds. A claim is short, because other shippers may be claiming it, too.
 constexpr std::chrono::seconds kLease{120}, kRenewal{80}, kClaim{10};
 
 uint32_t Now() { return static_cast<uint32_t>(std::time(nullptr)); }
@@ -65,8 +65,8 @@ Shipper::Failure Shipper::ReadLedger() {
   return {};
 }
 
-// Who has written a claim and then sees no other one holds the recording: of two at the same time at most one does.
-// What the other one had begun before may still arrive, and its ledger is to be read again.
+// A shipper that writes a claim and then sees no other claim holds the recording: of two concurrent shippers at most
+// one does. Inserts of the other one may still arrive, so the ledger must be read again.
 Shipper::Failure Shipper::HoldLease() {
   const auto now = std::chrono::steady_clock::now();
   if (now + kRenewal < leased_until_) return {};
@@ -97,7 +97,7 @@ Shipper::Failure Shipper::HoldLease() {
   return {};
 }
 
-// What was sent before a doubt has arrived by then, or never does.
+// Waits until everything that was sent before has arrived or failed.
 Shipper::Failure Shipper::Settle() {
   if (!in_doubt_) return {};
   if (auto error = WaitForInserts()) return error;
@@ -112,9 +112,9 @@ Result<bool> Shipper::Step() {
     if (!pending_) pending_ = reader_.Next(is_over);
     if (!pending_ && is_over) break;
     if (!pending_) {
-      // Its end is known once all has been read that is there.
+      // The end is known only after everything available has been read.
       is_over = recording_->is_over(std::chrono::seconds(schema_.slice_seconds) + kQuiet);
-      // A dump's last slice must wait for the recording: nothing is ever added to a slice that was sent.
+      // A dump's last slice must wait for the recording, because nothing is ever added to a sent slice.
       if (!is_over && recording_->is_dump()) ++totals_.copies, is_done_ = true;
       if (!is_over) return is_done_;
       continue;
@@ -157,7 +157,7 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
   if (!options_.dry_run) {
     if (auto error = HoldLease()) return *error;
     if (auto error = Settle()) return *error;
-    // By another shipper, just now, or by an insert of which the answer was lost.
+    // By another shipper just now, or by an insert whose answer was lost.
     if (IsInLedger(BatchKind::kSlice, slice.time)) {
       ++totals_.slices_there;
       return false;
@@ -171,7 +171,7 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
     if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return *error;
     if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return *error;
     in_doubt_ = false;
-    // Never later than what the last row says: the latest of a recording counts.
+    // Never earlier than in the previous row, because the latest row of a recording counts.
     info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
     if (auto error = SendRecording()) return *error;
     if (auto error = WriteLedger(row)) return *error;
@@ -184,7 +184,7 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
   return true;
 }
 
-// An hour is rolled up if all of its slices that the server has are available, and whole: not where a recording has
+// An hour is rolled up if the complete data of all its slices on the server is available, but not if the recording has
 // dropped its oldest part since.
 Shipper::Failure Shipper::SendHour() {
   if (hour_.rows.empty() || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
@@ -192,7 +192,7 @@ Shipper::Failure Shipper::SendHour() {
        at != in_ledger_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
     if (!hour_.slices.contains(at->second)) return {};
   }
-  // Nor one of which --since left out a part.
+  // Not if --since excludes a part of it.
   for (const uint32_t slice : hour_.slices) {
     if (!IsInLedger(BatchKind::kSlice, slice)) return {};
   }
@@ -213,18 +213,18 @@ Shipper::Failure Shipper::SendHour() {
   return {};
 }
 
-// A later part of a rotated recording still has all that was sent; a file that has dropped its oldest part has less.
-// Their headers do not tell them apart.
+// A later part of a rotated recording still has everything that was sent; a file that has dropped its oldest part has
+// less. Their headers do not distinguish them.
 Result<bool> Shipper::IsSame(const SliceSum& slice) {
   auto answer = server_->Select(
       fmt::format("SELECT count() AS n, sum(bytes) AS s FROM {}.{} WHERE recording = {} AND toUInt32(time) = {}",
                   server_->database(), Table("sums"), info_.id, slice.time));
   if (!answer.ok()) return answer.error();
-  // The server adds up in another order.
+  // The server sums in a different order.
   return answer->Number("n", 0) == slice.rows && std::abs(answer->Real("s", 0) - slice.bytes) <= 1e-9 * slice.bytes;
 }
 
-// The last row is valid, so the verdict on a recording may change while it grows.
+// Readers use the last row, so the verdict on a recording may change while it grows.
 Shipper::Failure Shipper::SendRecording() {
   if (options_.dry_run) return {};
   info_.SetTrust(reader_.TrustReasons());
@@ -261,7 +261,7 @@ Shipper::Failure Shipper::SendNames(const Slice& slice) {
 }
 
 Shipper::Failure Shipper::WaitForInserts() {
-  // On a cluster another shard may have been asked before.
+  // On a cluster another shard may have been used before.
   const std::string processes = schema_.cluster.empty()
                                     ? "system.processes"
                                     : fmt::format("cluster({}, system, processes)", Quoted(schema_.cluster));

@@ -1,12 +1,12 @@
 // Sends a recording's slices to a server, each exactly once, even if ship or the server is killed at any time.
 //
 // The server's table `shipped` is the ledger: a slice listed there is complete in all tables. One insert is
-// atomic, so in doubt (after a start, or an error) it is enough to wait until no insert of the recording runs any more,
-// and to count the rows of the slice in each table: there are all of them, or none.
-// A lease keeps shippers of copies of the recording away meanwhile. docs/decisions/0020-the-ledger-is-on-the-server.md
+// atomic, so after a start or an error it is sufficient to wait until no insert of the recording is running, and to
+// count the rows of the slice in each table: either all of them are there, or none. Meanwhile a lease excludes shippers
+// of copies of the recording. docs/decisions/0020-the-ledger-is-on-the-server.md
 //
 // Memory:   the current slice, the sums of the current hour.
-// Threads:  one for each Shipper.
+// Threads:  one per Shipper.
 // Failure:  Step returns an Error; the next call tries the same slice again.
 #pragma once
 
@@ -29,22 +29,22 @@
 namespace heaprec::tools::fleet {
 
 struct ShipTotals {
-  uint64_t slices = 0, slices_there = 0;  // sent; of those that had arrived before
+  uint64_t slices = 0, slices_there = 0;  // slices that were sent; slices that had already arrived
   uint64_t rows = 0, samples = 0, live = 0;
-  uint64_t differing = 0;  // batches of which the server has another number of rows than the recording says
+  uint64_t differing = 0;  // batches whose number of rows on the server differs from that of the recording
   uint64_t too_old = 0;    // slices before --since
-  uint64_t copies = 0;     // of running recordings; their last slices are incomplete and not sent
+  uint64_t copies = 0;     // dumps of running recordings; their last slices are incomplete and not sent
 };
 
 struct ShipOptions {
-  uint32_t since = 0;  // slices before it are not sent
+  uint32_t since = 0;  // earlier slices are not sent
   double samples_per_second = 5;
   GivenLabels labels;
-  bool dry_run = false;  // nothing is sent
-  uint64_t owner = 0;    // of the lease: the same for all shippers of a folder
+  bool dry_run = false;  // send nothing
+  uint64_t owner = 0;    // of the lease; equal for all shippers of a folder
 };
 
-// Names that the server is known to have: of all recordings of a run.
+// Names that the server has, over all recordings of a run.
 using KnownIds = std::unordered_set<uint64_t>;
 
 class Shipper {
@@ -53,11 +53,11 @@ class Shipper {
   Shipper(std::unique_ptr<Recording> recording, Server* server, const Schema& schema, const ShipOptions& options,
           KnownIds* known, ShipTotals* totals);
 
-  // Sends what is finished. True: the recording is over, and all of it has arrived; or this is a dump, which has no
-  // more finished slices.
+  // Sends finished slices. Returns true if the recording is over and all of it has arrived, or if this is a dump
+  // without further finished slices.
   Result<bool> Step();
 
-  // Another file's shipper may have sent slices of this recording: reads the ledger again before it sends one.
+  // Call if another file's shipper may have sent slices of this recording: reads the ledger again before sending.
   void Doubt() { in_doubt_ = true; }
 
   const Recording& recording() const { return *recording_; }
@@ -68,13 +68,13 @@ class Shipper {
   struct SliceSum {
     uint32_t time = 0;
     size_t rows = 0;
-    double bytes = 0;  // of all rows
+    double bytes = 0;  // sum over all rows
   };
   struct Hour {
     uint32_t time = 0;
     std::map<RowKey, Sums> rows;
     std::set<uint32_t> slices;
-    // The slice in which the file begins, if it was sent before: the server may have more of it.
+    // The slice in which the file begins, if it was sent before: the server may have more of it than the file.
     std::optional<SliceSum> beginning;
   };
 
@@ -82,7 +82,7 @@ class Shipper {
   Failure ReadLedger();
   Failure HoldLease();
   Failure Settle();
-  // Whether it was sent now.
+  // Returns whether it was sent now.
   Result<bool> SendSlice(const Slice& slice);
   Failure SendHour();
   // Whether the server has as much of the slice as the file.

@@ -7,13 +7,13 @@ namespace heaprec::tools::jfr {
 namespace {
 
 constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
-constexpr int kMaxLevels = 4;  // a class' name is a constant of a symbol, which is a string
+constexpr int kMaxLevels = 4;  // a class name is a constant of a symbol, which is a string
 
 using format::Index;
 using format::kNone;
 
-constexpr size_t kMaxFrames = 8192;       // what is nearer to the root is cut off
-constexpr size_t kMaxTextBytes = 65'535;  // of a name in a class file
+constexpr size_t kMaxFrames = 8192;       // frames nearer to the root are cut off
+constexpr size_t kMaxTextBytes = 65'535;  // maximum of a name in a class file
 constexpr std::string_view kOurClass = "heaprec";
 constexpr std::string_view kGap = "[truncated]";
 constexpr Index kGapMethod = kNone - 1;  // no method: our export writes one for frames that were not recorded
@@ -28,7 +28,7 @@ bool IsAddress(std::string_view text) {
          std::ranges::all_of(text.substr(2), [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-// "key=value;...", as our own export has them: a zero byte before each.
+// "key=value;...", as in our own export: inserts a zero byte before each.
 std::string WithLabels(std::string name, std::string labels) {
   if (labels.empty()) return name;
   std::ranges::replace(labels, ';', '\0');
@@ -43,8 +43,8 @@ Status Constants::Add(std::string_view event) {
   Cursor at(events_.emplace_back(event), compressed_);
   at.Long();  // start
   at.Long();  // duration
-  at.Long();  // where the one before is
-  at.Byte();  // what kind of checkpoint it is
+  at.Long();  // position of the previous one
+  at.Byte();  // kind of checkpoint
   for (int32_t left = at.Int(); left > 0 && at.ok(); --left) {
     if (!AddPool(&at)) break;
   }
@@ -192,7 +192,7 @@ Index NamesOfChunk::Method(const Field& field, Cursor at) {
   return known->second = chunk_.InternMethod(method);
 }
 
-// async-profiler tells C1's code apart, and has frames of native code too.
+// async-profiler distinguishes C1's code, and also has native frames.
 format::FrameType NamesOfChunk::TypeOf(const Field& field, Cursor value) {
   const std::string name = constants_.TextOfPart(field, value, "description");
   using enum format::FrameType;
@@ -245,7 +245,7 @@ Index NamesOfChunk::Stack(uint64_t key) {
     if (field.name == "frames") truncated |= !AddFrames(field, value, &frames);
   });
   if (frames.empty()) return kNone;
-  // Our own export says so of gaps too.
+  // Our own export also marks gaps like that.
   if (std::ranges::any_of(frames, [](const auto& frame) { return frame.line == format::kGapLine; })) truncated = false;
   bytes_ += frames.size() * sizeof(format::StackNode);
   return at->second = chunk_.InternStack(frames, truncated);

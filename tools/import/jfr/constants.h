@@ -1,7 +1,7 @@
-// The constants of one chunk: kept as they stand in the file, decoded when they are asked for.
+// The constants of one chunk, stored as in the file and decoded on demand.
 //
 // Memory:   the bytes of the chunk's checkpoint events, and an index of them.
-// Failure:  a constant that is missing, or cannot be read, is as null.
+// Failure:  a constant that is missing or cannot be read counts as null.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ class Constants {
   // `metadata` outlives this.
   Constants(const Metadata* metadata, bool compressed) : metadata_(*metadata), compressed_(compressed) {}
 
-  // A checkpoint event, behind its size and type: copied. Of a constant that stands twice the first counts.
+  // Adds a copy of a checkpoint event, without its size and type. If a constant occurs twice, the first one is used.
   Status Add(std::string_view event);
 
-  // At the constant's fields; nullopt: null.
+  // Returns a cursor at the constant's fields; nullopt: null.
   std::optional<Cursor> Find(const Type& type, uint64_t key) const;
-  // The text of a field: a string, or a constant that is one, or whose first part is one. Null is empty.
+  // The text of a field: a string, or a constant that is a string or begins with one. Null is empty.
   std::string TextOf(const Field& field, Cursor at) const { return Text(*field.type, field.pooled, at, 0); }
   std::string TextOf(const Type& type, uint64_t key) const;
   // The text of the part `name` of a struct, or of a field that is one.
@@ -48,11 +48,11 @@ class Constants {
   std::unordered_map<const Type*, std::unordered_map<uint64_t, std::string_view>> pools_;
 };
 
-// The constants of a JFR file as entries of a recording: each decoded once per chunk of either.
+// The constants of a JFR file as entries of a recording. Each is decoded once per chunk of the file or recording.
 //
 // Failure:  what is missing or cannot be read is kNone, or an unknown frame.
 
-// As HotSpot has the name of a hidden class: JFR puts a '/' before its address, or a hash behind it.
+// HotSpot's name of a hidden class; in JFR a '/' precedes its address, or a hash follows it.
 std::string HotSpotName(std::string name);
 
 class NamesOfChunk {
@@ -71,12 +71,12 @@ class NamesOfChunk {
   format::Index Method(const Field& field, Cursor at);
   format::FrameType TypeOf(const Field& field, Cursor value);
   void AddFrame(const Type& type, Cursor at, std::vector<format::StackFrame>* frames);
-  // The field's elements; false: more than a stack may have.
+  // Adds the field's elements. Returns false if there are more than a stack may have.
   bool AddFrames(const Field& field, Cursor at, std::vector<format::StackFrame>* frames);
 
   const Constants& constants_;
   format::ChunkWriter& chunk_;
-  const Type *class_, *thread_, *stack_, *symbol_;  // nullptr: the file has none
+  const Type *class_, *thread_, *stack_, *symbol_;  // nullptr: not in the file
   uint64_t bytes_ = 0;
   Known classes_, methods_, stacks_;
   std::map<std::pair<uint64_t, uint64_t>, format::Index> threads_;  // by thread and labels

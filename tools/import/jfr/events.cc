@@ -11,7 +11,7 @@ constexpr std::string_view kOwnSample = "heaprec.AllocationSample";
 constexpr std::string_view kInNewTlab = "jdk.ObjectAllocationInNewTLAB";
 constexpr std::string_view kOutsideTlab = "jdk.ObjectAllocationOutsideTLAB";
 
-// What no machine has: such a number was never written by a JVM, and sums of it are of no use.
+// More than any machine has: a JVM never wrote such a number, and sums of it are useless.
 constexpr double kMaxBytes = 0x1p62;
 
 using format::ProcessState;
@@ -19,12 +19,12 @@ using format::ProcessStateKind;
 
 constexpr size_t kMaxCauseBytes = 256;  // docs/format/recording.md#states
 
-// Files may hold any numbers: this wraps around.
+// Files may contain any numbers: wraps around.
 int64_t Plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 
 uint64_t Positive(int64_t number) { return static_cast<uint64_t>(std::max<int64_t>(number, 0)); }
 
-// Calls `visit(name, field, cursor)` for each field; false: the event ends before its fields do.
+// Calls `visit(name, field, cursor)` for each field. Returns false if the event ends before its last field.
 template <typename Visit>
 bool ReadFields(const Event& event, const Visit& visit) {
   Cursor at = event.fields;
@@ -37,7 +37,7 @@ bool ReadFields(const Event& event, const Visit& visit) {
 // Returns the key of a field in the constant pool.
 uint64_t KeyOf(const Field& field, Cursor value) { return field.pooled ? static_cast<uint64_t>(value.Long()) : 0; }
 
-// The key of the class of a jdk.types.OldObject.
+// Returns the key of the class of a jdk.types.OldObject.
 uint64_t ClassOfObject(const Field& object, const Cursor& value, const Constants& constants) {
   const auto constant = constants.Find(*object.type, KeyOf(object, value));
   if (!constant) return 0;
@@ -82,7 +82,7 @@ std::optional<Allocation> ReadAllocation(const Event& event) {
   if (!whole) return std::nullopt;
   if (event.type->name == kSample || event.type->name == kOwnSample) {
     read.weight = static_cast<double>(Positive(weight));
-    // JFR's own does not say where the object lies.
+    // JFR's own event does not say whether the object is in a TLAB.
     if (has_tlab_size && read.tlab_size == 0) read.kind = format::Kind::kOutside;
   } else if (event.type->name == kInNewTlab) {
     read.weight = static_cast<double>(read.tlab_size);
@@ -156,7 +156,7 @@ void Collections::Add(const Event& event, const Constants& constants) {
 void Collections::AddStates(uint64_t number, const Collection& collection, const ChunkHeader& header, int64_t start_ns,
                             std::vector<ProcessState>* states) {
   const std::vector<Span>& pauses = collection.pauses.empty() ? collection.whole : collection.pauses;
-  // A collection counts from its begin.
+  // A collection counts from its beginning.
   const auto state = [&](ProcessStateKind kind, int64_t ticks) {
     ProcessState made;
     made.kind = kind;

@@ -13,8 +13,8 @@ namespace heaprec::tools::jfr {
 namespace {
 
 constexpr size_t kPiece = 1 << 18;
-constexpr size_t kSizeAndType = 18;                     // at most, in bytes
-constexpr uint64_t kMaxEventBytes = uint64_t{1} << 30;  // constants of a chunk may be one event
+constexpr size_t kSizeAndType = 18;                     // maximum, in bytes
+constexpr uint64_t kMaxEventBytes = uint64_t{1} << 30;  // all constants of a chunk may be in one event
 
 constexpr int64_t kMetadata = 0, kConstants = 1;  // types of events that every file has
 
@@ -22,7 +22,7 @@ constexpr std::string_view kMagic("FLR\0", 4);
 constexpr uint64_t kMajor = 2;
 constexpr uint8_t kCompressed = 1;
 constexpr double kNsPerSecond = 1e9;
-constexpr double kMaxNs = 0x1p61;  // 73 years: sums of two fit
+constexpr double kMaxNs = 0x1p61;  // 73 years: the sum of two does not overflow
 
 }  // namespace
 
@@ -31,7 +31,7 @@ bool File::Damaged(uint64_t offset, std::string why) {
   return false;
 }
 
-// As many as there are, at most `size`; valid until the next call.
+// Returns the available bytes, at most `size`; valid until the next call.
 std::string_view File::BytesAt(uint64_t offset, size_t size) {
   if (offset < piece_at_ || offset + size > piece_at_ + piece_.size()) {
     piece_.resize(std::max(size, kPiece));
@@ -85,7 +85,7 @@ bool File::ReadMetadata() {
   return true;
 }
 
-// They stand anywhere between the events that need them.
+// They may be anywhere between the events that need them.
 bool File::ReadConstants() {
   constants_ = std::make_unique<Constants>(metadata_.get(), header_.compressed);
   for (uint64_t at = next_event_, size = 0; at < next_chunk_; at += size) {
@@ -101,7 +101,7 @@ std::optional<Event> File::NextEvent() {
   while (next_event_ < next_chunk_) {
     uint64_t size = 0;
     const auto event = SpanAt(next_event_, &size);
-    // ReadConstants has seen all of them whole: the file has changed meanwhile.
+    // ReadConstants has read all of them completely, so the file has changed meanwhile.
     if (!event) {
       Damaged(next_event_, "the file changed during the import");
       return std::nullopt;
@@ -123,7 +123,7 @@ Result<ChunkHeader> ChunkHeader::Parse(std::string_view bytes) {
   }
   ChunkHeader header;
   header.size = at.Fixed(8);
-  at.Fixed(8);  // constants: found as events
+  at.Fixed(8);  // position of constants; they are found as events
   header.metadata_at = at.Fixed(8);
   header.start_ns = at.Long();
   header.duration_ns = at.Long();
@@ -142,7 +142,7 @@ Result<ChunkHeader> ChunkHeader::Parse(std::string_view bytes) {
   return header;
 }
 
-// As jdk.jfr.consumer computes it. What is too far away to be true ends at the chunk's begin.
+// As computed by jdk.jfr.consumer. Implausible times become the beginning of the chunk.
 int64_t ChunkHeader::TimeOf(int64_t ticks) const {
   const double ticks_per_ns = static_cast<double>(ticks_per_second) / kNsPerSecond;
   const auto since_start = static_cast<int64_t>(static_cast<uint64_t>(ticks) - static_cast<uint64_t>(start_ticks));

@@ -7,7 +7,7 @@
 //   if (file.damage()) ...
 //
 // Memory:   the constants of a chunk, and one event; not the file.
-// Failure:  what cannot be read ends the file: damage() says where and why. What was read before it stays true.
+// Failure:  reading ends at bytes that cannot be read; damage() says where and why. Everything read before stays valid.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace heaprec::tools::jfr {
 // The header of a chunk of a JFR file.
 //
 // Units:    offsets from the chunk's begin; times in ns since 1970; ticks of the chunk's own clock.
-// Failure:  Parse says why it is none, or none that can be read.
+// Failure:  Parse returns why it is not a header, or not a supported one.
 inline constexpr size_t kChunkHeaderBytes = 68;
 
 struct ChunkHeader {
@@ -37,9 +37,9 @@ struct ChunkHeader {
   int64_t start_ticks = 0;
   int64_t ticks_per_second = 0;
   bool compressed = true;  // integers
-  bool finished = true;    // else it is being written, or was when the JVM died: it may lack its end
+  bool finished = true;    // otherwise it is being written, or was when the JVM died, and its end may be missing
 
-  // `bytes`: kChunkHeaderBytes of them.
+  // `bytes`: exactly kChunkHeaderBytes.
   static Result<ChunkHeader> Parse(std::string_view bytes);
   int64_t TimeOf(int64_t ticks) const;
 };
@@ -55,7 +55,7 @@ class File {
   explicit File(format::ByteSource* source) : source_(*source) {}
 
   bool NextChunk();
-  // Metadata, constants and events of unknown types are passed over.
+  // Skips metadata, constants and events of unknown types.
   std::optional<Event> NextEvent();
 
   // Data of the current chunk.
@@ -64,14 +64,14 @@ class File {
   const Constants& constants() const { return *constants_; }
 
   uint64_t chunks() const { return chunks_; }
-  // Chunks that lack their end: what was written of them is read.
+  // Number of chunks without an end, which are read as far as they were written.
   uint64_t unfinished() const { return unfinished_; }
   const std::optional<format::SkippedRange>& damage() const { return damage_; }
 
  private:
   struct Span {
     int64_t type_id = 0;
-    std::string_view rest;  // behind size and type
+    std::string_view rest;  // after size and type
   };
   bool Damaged(uint64_t offset, std::string why);
   bool ReadMetadata();
@@ -86,7 +86,7 @@ class File {
   std::unique_ptr<Metadata> metadata_;
   std::unique_ptr<Constants> constants_;
   std::optional<format::SkippedRange> damage_;
-  // A piece of the file.
+  // A buffer with a part of the file.
   std::string piece_;
   uint64_t piece_at_ = 0;
 };

@@ -71,9 +71,9 @@ void Look(const Event& event, const Constants& constants, JfrScan* scan) {
 }
 
 constexpr uint64_t kIntervalNs = 1'000'000'000;
-constexpr size_t kMaxAtOnce = 1 << 20;  // allocations, sorted by time
+constexpr size_t kMaxAtOnce = 1 << 20;  // allocations to sort by time at once
 constexpr size_t kRowsOfBlock = 4096;
-constexpr uint64_t kFirstOldObject = uint64_t{1} << 40;  // id: no sample of the recording has it
+constexpr uint64_t kFirstOldObject = uint64_t{1} << 40;  // id beyond those of the samples
 constexpr uint64_t kChunkBytes = 8 << 20;                // docs/format/recording.md#bounds
 constexpr uint64_t kNamesOfBlock = 16 << 20;
 
@@ -85,7 +85,7 @@ format::RecordingId IdOf(const std::string& text) {
   return id;
 }
 
-// heaprec's own weights, if they were not biased from the first.
+// heaprec's own weights, unless they were biased.
 bool IsUnbiased(const JfrScan& scan) {
   const std::string& source = scan.heaprec_source;
   return !source.empty() && source != kImported;
@@ -123,7 +123,7 @@ class RecordingWriter {
     StartChunk();
   }
 
-  // What the next samples name.
+  // Sets the names for the next samples.
   void Enter(const File& file) {
     file_ = &file;
     names_ = std::make_unique<NamesOfChunk>(file.metadata(), file.constants(), chunk_.get());
@@ -153,7 +153,8 @@ class RecordingWriter {
     return Added(time_ns);
   }
 
-  // Survivors belong into the first block of a chunk, so a new chunk begins. `born_ns`: of each, since the start.
+  // Survivors must be in the first block of a chunk, so this begins a new chunk. `born_ns`: times of birth since the
+  // start.
   Status Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
     auto written = FinishChunk();
     for (size_t i = 0; i < objects.size(); ++i) {
@@ -180,7 +181,7 @@ class RecordingWriter {
  private:
   void StartChunk() { chunk_ = std::make_unique<format::ChunkWriter>(header_, next_chunk_++); }
 
-  // What becomes of the samples the file does not say: only old objects are known to be alive.
+  // The file does not say when samples died: only old objects are known to be live.
   void AddUntracked(const format::Sample& sample) {
     last_lifecycle_ns_ = std::max(last_lifecycle_ns_, sample.time_ns);
     chunk_->Add(format::LifecycleEvent{
@@ -188,7 +189,7 @@ class RecordingWriter {
     ++counters_[format::Stream::kAllocations].untracked;
   }
 
-  // A row is: a block is written once there are enough of them.
+  // Counts a row; writes a block when there are enough rows.
   Status Added(uint64_t time_ns) {
     ExtendTo(time_ns);
     if (++pending_ < kRowsOfBlock && names_->bytes() - names_written_ < kNamesOfBlock) return {};
@@ -206,7 +207,7 @@ class RecordingWriter {
     return written;
   }
 
-  // Nothing is lost on the way here: what was drawn is what is written.
+  // The import loses nothing: all samples are written.
   const format::PerStream<format::StreamCounters>& StreamCounters() {
     format::StreamCounters& counters = counters_[format::Stream::kAllocations];
     counters.points = counters.committed = counters.written;
@@ -225,13 +226,13 @@ class RecordingWriter {
   std::unique_ptr<format::ChunkWriter> chunk_;
   std::unique_ptr<NamesOfChunk> names_;
   uint32_t next_chunk_ = 0;
-  size_t pending_ = 0;  // rows
+  size_t pending_ = 0;  // number of rows
   uint64_t names_written_ = 0, end_ns_ = 0, last_lifecycle_ns_ = 0;
   uint64_t states_ = 0;
   format::PerStream<format::StreamCounters> counters_;
 };
 
-// The allocations of a chunk stand as threads handed in their buffers: they are sorted here.
+// The allocations of a chunk are in the order in which threads delivered their buffers; this sorts them.
 class ChunkImport {
  public:
   ChunkImport(const File& file, uint64_t start_epoch_ns, RecordingWriter* writer)
@@ -284,8 +285,8 @@ class ChunkImport {
   std::vector<Allocation> allocations_;
 };
 
-// `last`: the old objects to import stand in this chunk; else nullptr. `first_gc`: the id of the file's first
-// collection; nullopt as long as there is none.
+// `last`: the old objects to import are in this chunk; otherwise nullptr. `first_gc`: id of the first collection so
+// far; nullopt: none yet.
 Status ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport* chunk,
                    std::optional<uint64_t>* first_gc, Imported* imported) {
   Collections collections;
@@ -312,8 +313,8 @@ Status ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport
   return added && !objects.empty() ? chunk->Add(objects) : added;
 }
 
-// "17.0.15+6" of "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ...", as HotSpot
-// writes it into jdk.JVMInformation. Other texts as they are.
+// Returns "17.0.15+6" for "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ...", which
+// HotSpot writes into jdk.JVMInformation. Returns other texts unchanged.
 std::string ShortVersion(const std::string& text) {
   const size_t open = text.find('('), close = text.find(')', open);
   return close == std::string::npos ? text : text.substr(open + 1, close - open - 1);
@@ -326,7 +327,7 @@ JfrScan ScanOf(format::ByteSource* source) {
   File file(source);
   while (file.NextChunk()) {
     if (scan.chunks++ == 0) scan.start_ns = file.header().start_ns;
-    // The JDK's metadata has no events of this name.
+    // The JDK's metadata contains no events with this name.
     if (file.metadata().Named("profiler.Log") != nullptr) scan.producer = "async-profiler";
     while (const auto event = file.NextEvent()) Look(*event, file.constants(), &scan);
   }

@@ -1,10 +1,10 @@
-// A JFR file as a recording: its allocations, with the weights that the file gives them, its collections and heap
-// summaries, and the old objects that it lists last as survivors of the chunk in which they stand.
+// Imports a JFR file as a recording: its allocations, with the weights in the file, its collections and heap summaries,
+// and the last old objects as survivors of their chunk.
 //
-// The recording has no windows, no intervals and no counts of what was not sampled: its header says where it comes
-// from, and readers take each sample as drawn by itself. docs/decisions/0012-imported-weights.md
+// The recording has no windows, no intervals and no counts of unsampled bytes: its header has its origin, and readers
+// treat each sample as drawn independently. docs/decisions/0012-imported-weights.md
 //
-// Memory:   the constants of one chunk of the file, and its allocations, of which a million at most at once.
+// Memory:   the constants of one chunk of the file, and its allocations, at most a million at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@
 
 namespace heaprec::tools::jfr {
 
-// What a JFR file is, found in one pass before it is imported: a recording says it in front.
+// Properties of a JFR file, found in one pass before the import; they go into the recording's header.
 
-// The last time that old objects (jdk.OldObjectSample) were written: the JVM writes them with each dump.
+// The last old objects (jdk.OldObjectSample) in the file: the JVM writes them with each dump.
 struct OldObjects {
   uint64_t count = 0;
-  uint64_t chunk = 0;  // of the file, from 1
+  uint64_t chunk = 0;  // number in the file, from 1
   int64_t seen_ticks = 0;
 };
 
@@ -40,13 +40,13 @@ struct JfrScan {
   std::string jvm_name, jvm_version;
   uint64_t pid = 0;
   std::string producer = "JFR";  // or "async-profiler"
-  // The source of the samples in a file that heaprec exported; else empty.
+  // Source of the samples in a file that heaprec exported; otherwise empty.
   std::string heaprec_source;
   std::vector<std::string> doubts;  // why heaprec's recording was not trustworthy
   std::optional<format::SkippedRange> damage;
 
   uint64_t Count(EventSet set) const;
-  // Returns the event set to use: all of them count the same bytes. `asked`: "sample", "tlab" or "auto".
+  // Returns the event set to use, because all of them cover the same bytes. `asked`: "sample", "tlab" or "auto".
   EventSet Choose(std::string_view asked) const;
 };
 
@@ -56,14 +56,14 @@ struct Imported {
   uint64_t samples = 0;
   uint64_t collections = 0;
   uint64_t old_objects = 0;
-  uint64_t refused = 0;  // events of the set that cannot be read, or stand for no bytes
+  uint64_t refused = 0;  // events of the set that cannot be read, or represent no bytes
   std::optional<format::SkippedRange> damage;
 };
 
-// The header of the recording.
+// Returns the header of the recording.
 format::FileHeader HeaderOf(const JfrScan& scan, EventSet set);
 
-// Writes all of it. `scan`: of this source. An error: it cannot be encoded.
+// Writes all of it. `scan`: of this source. Returns an Error if it cannot be encoded.
 Result<Imported> Import(format::ByteSource* source, const format::FileHeader& header, const JfrScan& scan, EventSet set,
                         Output* output);
 

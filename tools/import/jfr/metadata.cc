@@ -7,7 +7,7 @@
 namespace heaprec::tools::jfr {
 namespace {
 
-// Far above what the JDK has (20,000 elements, 5 levels), far below what would take long.
+// Far above the JDK's values (20,000 elements, 5 levels), and low enough to be fast.
 constexpr size_t kMaxElements = 1 << 20;
 constexpr int kMaxLevels = 16;
 constexpr uint64_t kMaxParts = 10'000;
@@ -23,14 +23,14 @@ int64_t NumberIn(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
-// Whether its values take no bytes, once fields that take none have been removed.
+// Whether its values take no bytes, after fields without bytes have been removed.
 bool IsEmpty(const Type& type) { return type.primitive == Primitive::kNone && type.fields.empty(); }
 
-// Counts the parts of a value of the type. Removes fields that take no bytes, so that reading a value takes time for
-// bytes only. Returns false if there are too many parts; a type that holds itself has no bound.
+// Counts the parts of a value of the type. Removes fields that take no bytes, so that reading a value takes time only
+// for bytes. Returns false if there are too many parts; a type that contains itself has no limit.
 bool Complete(Type* type, int level) {
   if (type->parts > 0) return type->parts <= kMaxParts;
-  type->parts = kMaxParts + 1;  // to whoever comes here again meanwhile
+  type->parts = kMaxParts + 1;  // seen if it contains itself
   uint64_t parts = 1;
   if (level > kMaxLevels) return false;
   for (const Field& field : type->fields) {
@@ -44,7 +44,7 @@ bool Complete(Type* type, int level) {
 
 enum class Encoding : uint8_t { kNull = 0, kEmpty = 1, kConstant = 2, kUtf8 = 3, kChars = 4, kLatin1 = 5 };
 
-// One UTF-16 unit as modified UTF-8 has it: zero in two bytes, each half of a pair in three.
+// Appends one UTF-16 unit as modified UTF-8: zero in two bytes, each half of a pair in three.
 void AppendUnit(uint16_t unit, std::string* into) {
   if (unit != 0 && unit < 0x80) {
     into->push_back(static_cast<char>(unit));
@@ -139,7 +139,7 @@ void Metadata::Declare(const Element& element) {
 bool Metadata::Define(const Element& element) {
   if (element.name != "class") return true;
   Type& type = types_.at(NumberIn(element.Attribute("id")));
-  // A primitive has no parts; of a type that stands twice the first counts.
+  // A primitive has no parts. If a type occurs twice, the first one is used.
   if (type.primitive != Primitive::kNone || !type.fields.empty()) return true;
   for (const Element& child : element.children) {
     if (child.name != "field") continue;
@@ -184,7 +184,7 @@ void Skip(const Field& field, Cursor* at) {
   };
   if (!field.array) return skip_one();
   const int32_t count = at->Int();
-  // Each element has at least one byte; the number of elements without bytes would have no limit.
+  // Each element has at least one byte; otherwise the number of elements would be unlimited.
   if (count < 0 || static_cast<size_t>(count) > at->left()) return at->Fail();
   if (count > 0 && !field.pooled && IsEmpty(*field.type)) return at->Fail();
   for (int32_t left = count; left > 0 && at->ok(); --left) skip_one();

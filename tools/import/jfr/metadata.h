@@ -1,7 +1,7 @@
-// The types of a chunk, as its metadata event describes them: nothing is known beforehand but the primitives.
+// The types of a chunk, from its metadata event; only the primitives are built in.
 //
-// Failure:  Parse says what is wrong. Types that cannot be read in bounded time (they hold themselves, or far too much)
-//           are refused.
+// Failure:  Parse returns the reason. Types that cannot be read in bounded time (they contain themselves, or too many
+//           parts) are rejected.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ namespace heaprec::tools::jfr {
 //
 // Integers are LEB128 of at most nine bytes, or, in files without "compressed integers", big-endian and of fixed width.
 //
-// Failure:  never reads past its end: it then yields zeros and stays failed. Check ok() once, at the end.
+// Failure:  never reads past its end: it then returns zeros and stays failed. Check ok() once, at the end.
 class Cursor {
  public:
   Cursor() = default;
@@ -43,7 +43,7 @@ class Cursor {
     left_.remove_prefix(size);
     return taken;
   }
-  // What lies between this and `later`, which has read on from here.
+  // The bytes between this and `later`, a copy that has read further.
   std::string_view Until(const Cursor& later) const { return left_.substr(0, left_.size() - later.left_.size()); }
   uint8_t Byte() {
     const std::string_view byte = Take(1);
@@ -56,7 +56,7 @@ class Cursor {
   double Float() { return std::bit_cast<float>(static_cast<uint32_t>(Fixed(4))); }
   double Double() { return std::bit_cast<double>(Fixed(8)); }
 
-  // Big-endian, of so many bytes.
+  // Reads a big-endian number of this many bytes.
   uint64_t Fixed(int size) {
     uint64_t value = 0;
     for (int i = 0; i < size; ++i) value = value << 8 | Byte();
@@ -86,7 +86,7 @@ struct Type;
 struct Field {
   std::string_view name;
   Type* type = nullptr;
-  bool pooled = false;  // the key of a constant stands for it
+  bool pooled = false;  // stored as the key of a constant
   bool array = false;
 };
 
@@ -94,21 +94,21 @@ struct Type {
   int64_t id = 0;
   std::string_view name;
   Primitive primitive = Primitive::kNone;
-  std::vector<Field> fields{};  // those that take bytes
-  uint64_t parts = 0;           // of a value, all levels counted; 0: not counted yet
+  std::vector<Field> fields{};  // only fields that take bytes
+  uint64_t parts = 0;           // in a value, over all levels; 0: not counted yet
 };
 
 class Metadata {
  public:
-  // `event`: all of it behind its size and type.
+  // `event`: all of it after size and type.
   static Result<Metadata> Parse(Cursor event);
   Metadata(Metadata&&) = default;
   Metadata& operator=(Metadata&&) = default;
 
-  // nullptr: there is none.
+  // Returns nullptr if there is none.
   const Type* WithId(int64_t id) const;
   const Type* Named(std::string_view name) const;
-  // The version of the types: a chunk that has the same one has the same types.
+  // Version of the types: chunks with the same version have the same types.
   int64_t id() const { return id_; }
 
  private:
@@ -119,19 +119,19 @@ class Metadata {
   bool Define(const Element& type);
 
   int64_t id_ = 0;
-  std::vector<std::string> texts_;  // of which the names are
+  std::vector<std::string> texts_;  // texts to which the names refer
   std::unordered_map<int64_t, Type> types_;
 };
 
-// Reads over a value, whatever it is.
+// Skips a value of any type.
 void Skip(const Type& type, Cursor* at);
 void Skip(const Field& field, Cursor* at);
 
-// A number, whichever of the primitives it is; 0 if it is none.
+// Reads a number of any primitive type; 0 if it is not a number.
 double ReadNumber(const Type& type, Cursor* at);
 int64_t ReadInteger(const Type& type, Cursor* at);
 
-// Calls `visit(field, cursor)` for each field; the cursor is a copy, which may be read or left.
+// Calls `visit(field, cursor)` for each field; the cursor is a copy, which need not be read.
 template <typename Visit>
 void ForEachField(const Type& type, Cursor* at, const Visit& visit) {
   for (const Field& field : type.fields) {
@@ -143,12 +143,12 @@ void ForEachField(const Type& type, Cursor* at, const Visit& visit) {
 // A text of a JFR file, in any of its encodings.
 struct TextOrKey {
   bool is_null = false;
-  bool is_key = false;  // of a constant of the pool of strings
+  bool is_key = false;  // of a constant in the pool of strings
   uint64_t key = 0;
-  std::string text;  // modified UTF-8, as HotSpot has names
+  std::string text;  // modified UTF-8, as in HotSpot's names
 };
 
-// An encoding that is not known fails the cursor.
+// An unknown encoding makes the cursor fail.
 TextOrKey ReadText(Cursor* at);
 
 }  // namespace heaprec::tools::jfr

@@ -26,10 +26,10 @@ std::string WhyNone(const Recording& recording) {
 
 // Returns the bytes of all candidates in the file; nullopt: unknown, as for a part of a recording.
 std::optional<uint64_t> CandidatesOf(const Recording& recording) {
-  if (recording.is_part()) return std::nullopt;  // they are not counted per second
+  if (recording.is_part()) return std::nullopt;  // candidates are not counted per second
   if (recording.has_nothing()) return std::nullopt;
   const format::CensusCounters& counters = recording.census_counters();
-  if (counters == format::CensusCounters{}) return 0;  // the sum with other recordings stays known
+  if (counters == format::CensusCounters{}) return 0;  // so that the sum with other recordings stays known
   const uint64_t bytes = CandidateBytes(counters);
   const bool is_known = recording.header().census == format::CensusMode::kDrawn && bytes > 0;
   return is_known ? std::optional(bytes) : std::nullopt;
@@ -80,7 +80,7 @@ ExitCode CensusScan::Read(Recording* recording) {
   return ReportDamage(*recording);
 }
 
-// For one class this adds the rows, for all classes the totals.
+// For one class this adds its rows, for all classes the totals.
 void CensusScan::Add(const format::Block& block, Names* names, Filter* filter) {
   const bool one_class = !choice_.class_name.empty();
   for (const format::CensusRow& row : block.census) {
@@ -124,7 +124,7 @@ bool CensusScan::is_exact() const {
 }
 
 std::string CensusScan::LossLine() const {
-  // Parts of one recording count on from its start.
+  // Counters of a recording's parts are cumulative since its start.
   std::map<std::string, format::CensusCounters> last;
   for (const CensusOrigin& origin : origins_) {
     format::CensusCounters& counters = last[origin.recording_id];

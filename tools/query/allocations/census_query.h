@@ -1,6 +1,6 @@
-// What the walks of recordings counted, within what the options choose.
+// Census counts of recordings, within the selection of the options.
 //
-// Failure:  Read says on stderr what it could not read.
+// Failure:  Read reports unreadable files on stderr.
 #pragma once
 
 #include <cstdint>
@@ -29,28 +29,28 @@ struct CensusOrigin {
   std::string file, recording_id;
   format::CensusMode mode = format::CensusMode::kOff;
   double per_second = 0;
-  format::CensusCounters counters;  // from the start of the recording, whatever was chosen
-  bool is_later_part = false;       // the file does not have its start
-  bool has_all_tlabs = true;        // of census=all: also those that were in use at the end
-  bool misses_bytes = false;        // as Recording::misses_bytes
+  format::CensusCounters counters;  // from the start of the recording, independently of the selection
+  bool is_later_part = false;       // the start is not in the file
+  bool has_all_tlabs = true;        // for census=all: includes the TLABs that were in use at the end
+  bool misses_bytes = false;        // as in Recording::misses_bytes
 };
 
 class CensusScan {
  public:
-  // Parses the choice. Error: a sentence for the user.
+  // Parses the selection. The Error is a message for the user.
   static Result<CensusScan> Parse(const CensusChoice& choice);
 
-  // All recordings of a file. kUnreadable: it cannot be read, or has no census.
+  // Reads all recordings of a file. kUnreadable: it cannot be read, or has no census.
   ExitCode Read(const std::string& path);
 
-  // The names that were asked for.
+  // The requested names.
   const std::vector<AskedName>& asked() const { return filter_.asked(); }
   const CensusTable& table() const { return table_; }
   // The sum of everything that the filters match.
   CensusTable::Row total() const { return total_.All(); }
-  // From the walks of all recordings.
+  // Estimator from the walks of all recordings.
   const CensusEstimator& estimator() const { return estimator_; }
-  // The bytes of everything that the filters match; counted by the recorder if that is everything.
+  // The bytes of everything that the filters match; if they match everything, as counted by the recorder.
   Estimate TotalBytes() const;
   const std::vector<CensusOrigin>& origins() const { return origins_; }
   CensusBy by() const { return choice_.by; }
@@ -76,16 +76,16 @@ class CensusScan {
   std::vector<CensusOrigin> origins_;
 };
 
-// What a recording's census comes to, for its summary.
+// Totals of a recording's census, for its summary.
 class CensusTotals {
  public:
   void Add(const format::Block& block);
-  // After the last block.
+  // Call after the last block.
   void End(const Recording& recording);
   Estimate Bytes() const;
   Estimate Objects() const;
   const format::CensusCounters& counters() const { return counters_; }
-  // Bytes that no walk has counted.
+  // Number of bytes that no walk has counted.
   uint64_t MissingBytes() const;
 
  private:

@@ -23,7 +23,7 @@ std::vector<std::string_view> Fields(std::string_view line, char separator) {
   return fields;
 }
 
-// All of them from the second on.
+// Matches the suffix of all lambdas of a class after the first.
 template <size_t kCount>
 std::optional<std::array<uint64_t, kCount>> Numbers(std::span<const std::string_view> fields) {
   std::array<uint64_t, kCount> numbers{};
@@ -36,7 +36,7 @@ std::optional<std::array<uint64_t, kCount>> Numbers(std::span<const std::string_
   return numbers;
 }
 
-// Two lambdas of a class have one name.
+// Two lambdas of a class have the same name.
 void AddClass(std::string name, uint64_t objects, uint64_t bytes, std::vector<AllocatedClass>* classes) {
   const auto known = std::ranges::find(*classes, name, &AllocatedClass::name);
   if (known == classes->end()) {
@@ -47,7 +47,7 @@ void AddClass(std::string name, uint64_t objects, uint64_t bytes, std::vector<Al
   }
 }
 
-// `current`: the method that the line is of, or goes on with.
+// `current`: the method to which the line belongs, or which it begins.
 bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** current) {
   const std::vector<std::string_view> fields = Fields(line, '\t');
   if (fields[0] == "error" && fields.size() == 3) {
@@ -84,7 +84,7 @@ bool TakeLine(std::string_view line, CallOutcomes* outcomes, CallOutcome** curre
 }  // namespace
 
 std::span<const EscapeMode> EscapeModes() {
-  // Compiled at once where it is asked for: else the last calls may be ahead of the compiler.
+  // Compiled synchronously, because otherwise the last calls may run before the compiler has finished.
   static const std::array<EscapeMode, 4> kModes{{
       {"interpreter", "interpreter", {"-Xint"}, false},
       {"c1", "C1", {"-XX:TieredStopAtLevel=1", "-Xbatch"}, true},

@@ -1,6 +1,6 @@
-// What a call of a method allocates, mode by mode of the JVM's compiler: what heaprec.Escape tells of each.
+// The allocations of one method call in each mode of the JVM's compiler, as written by heaprec.Escape.
 //
-// Failure:  ParseOutcomes: an Error naming the line that cannot be.
+// Failure:  ParseOutcomes: an Error naming the invalid line.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ struct AllocatedClass {
 
 // Result of the probed calls.
 struct CallOutcome {
-  std::string error;                                  // why there is nothing else
+  std::string error;                                  // why there are no other values
   bool is_unusable = false;                           // with `error`: the name is not a method that can be measured
-  std::vector<std::string> usable;                    // then the methods of its class that can be measured
-  uint64_t calls_before = 0, calls = 0, typical = 0;  // typical: that allocated what most did
+  std::vector<std::string> usable;                    // if so, the methods of its class that can be measured
+  uint64_t calls_before = 0, calls = 0, typical = 0;  // typical: number of calls that allocated what most did
   uint64_t bytes_of_all = 0;
   bool is_whole = false;
-  bool is_stable = false;               // rounds of probes agreed
-  std::vector<AllocatedClass> classes;  // of a typical call, in the order in which they came
+  bool is_stable = false;               // rounds of probes agree
+  std::vector<AllocatedClass> classes;  // of a typical call, in order of allocation
 
   uint64_t Bytes() const;
   uint64_t Objects() const;
 };
 
-// By method. Names of hidden classes are without what a JVM makes up (generated_names.h), so that modes compare.
+// By method. Names of hidden classes are without generated suffixes (generated_names.h), so that modes can be compared.
 using CallOutcomes = std::map<std::string, CallOutcome>;
 Result<CallOutcomes> ParseOutcomes(std::string_view text);
 

@@ -42,7 +42,7 @@ CallTree::NodeId LeafVisitor::NoteLeaf(const MatchedBlock& matched_block, const 
   return leaf;
 }
 
-// Native methods are the ones without a place in bytecode.
+// Native methods have no position in bytecode.
 void LeafVisitor::NoteNatives(const MatchedBlock& matched_block) {
   const auto& frames = matched_block.block.dictionaries->frames;
   if (matched_block.block.chunk != chunk_ || frames.size() < frames_) frames_ = 0;

@@ -5,7 +5,7 @@
 //   ExitCode code = flame.ChooseBoxes();
 //   code = flame.EstimateBoxes();
 //
-// Memory:   two numbers for each leaf, one Subset for each box.
+// Memory:   two numbers per leaf, one Subset per box.
 // Failure:  none. Samples that a growing recording gained between the passes are in the root only.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace heaprec::tools {
 // The first pass.
 class LeafVisitor final : public ScanVisitor {
  public:
-  // `classes`: a sample's leaf is its class, below the frame that allocated it.
+  // `classes`: whether a sample's leaf is its class, below the frame that allocated it.
   explicit LeafVisitor(bool classes) : classes_(classes) {}
 
   bool calibrates() const override { return true; }
@@ -53,10 +53,10 @@ class LeafVisitor final : public ScanVisitor {
   std::vector<double> weights_, now_;  // of all recordings; of the current one, not calibrated
   std::unordered_set<NamePool::Id> class_names_, native_names_;
   uint32_t chunk_ = format::kNone;
-  size_t frames_ = 0;  // of the chunk, that were checked for native methods
+  size_t frames_ = 0;  // number of the chunk's frames that were checked for native methods
 };
 
-// A first pass that needs no second one: live objects, by leaf. Filters apply to the allocation of an object.
+// A first pass without a second one: live objects by leaf. Filters apply to the allocation of an object.
 class LiveLeafVisitor final : public ScanVisitor {
  public:
   struct Question {
@@ -64,7 +64,7 @@ class LiveLeafVisitor final : public ScanVisitor {
     std::optional<TimePoint> at;  // nullopt: the end
     uint64_t least_age_ns = 0;
   };
-  // `leaves` must outlive it, and must visit each block first.
+  // `leaves` must outlive this, and must visit each block first.
   LiveLeafVisitor(LeafVisitor* leaves, const Question& question) : leaves_(*leaves), question_(question) {}
 
   bool estimates() const override { return false; }
@@ -75,7 +75,8 @@ class LiveLeafVisitor final : public ScanVisitor {
 
   // Number of recordings that tracked objects.
   size_t tracked() const { return tracked_; }
-  // Whether objects that have not survived a major collection may be garbage (Lifetimes::is_range); here they are live.
+  // Whether objects that have not survived a major collection may be garbage (Lifetimes::is_range); they count as live
+  // here.
   bool is_range() const { return is_range_; }
   // By node of the tree, in bytes.
   const std::vector<double>& weights() const { return weights_; }
@@ -105,10 +106,10 @@ class LiveLeafVisitor final : public ScanVisitor {
   std::optional<uint64_t> ended_ns_;
 };
 
-// The second pass: the boxes of a tree of the same leaves.
+// The second pass: estimates the boxes of a tree with the same leaves.
 class BoxVisitor final : public ScanVisitor {
  public:
-  // Both must outlive it.
+  // Both must outlive this.
   BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree) : leaves_(*leaves), tree_(*tree) {}
 
   bool calibrates() const override { return true; }
@@ -134,7 +135,7 @@ class BoxVisitor final : public ScanVisitor {
 struct FlameQuestion {
   bool live = false;            // live objects instead of all allocations
   std::optional<TimePoint> at;  // when objects must be live; nullopt: at the end
-  uint64_t least_age_ns = 0;    // of live objects
+  uint64_t least_age_ns = 0;    // minimum age of live objects
   bool callers = false, classes = true;
   FlameBoxTree::Bounds bounds;
 };
@@ -156,7 +157,7 @@ class FlameScan {
   // Number of recordings that tracked objects, if the question is for live objects.
   size_t tracked() const { return tracked_; }
   const FlameBoxTree& boxes() const { return boxes_; }
-  const std::vector<GroupEstimates>& estimates() const { return estimates_; }  // by box, with what is below it
+  const std::vector<GroupEstimates>& estimates() const { return estimates_; }  // by box, including everything below it
   const std::vector<GroupEstimates>& own() const { return own_; }              // of stacks that end in the box
   bool of_callers() const { return question_.callers; }
 
@@ -169,7 +170,7 @@ class FlameScan {
   const FlameQuestion question_;
   RecordingScan scan_;
   NamePool names_;
-  std::optional<CallTree> tree_;  // both since ChooseBoxes
+  std::optional<CallTree> tree_;  // set by ChooseBoxes
   std::optional<LeafVisitor> leaves_;
   size_t tracked_ = 0;
   FlameBoxTree boxes_;

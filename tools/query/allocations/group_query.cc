@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kCumulative[] = "cumulative", kName[] = "name";
 
-// What is unknown comes last.
+// Unknown values sort last.
 double Measure(const GroupEstimates& estimates, std::string_view sort) {
   if (sort == "objects") return OrUnbounded(estimates.objects).value;
   if (sort == "mean-size") return OrUnbounded(estimates.mean_size).value;
@@ -71,7 +71,7 @@ const std::vector<std::string>& SortKeys() {
 
 std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree) {
   const bool by_cumulative = ranking.sort == kCumulative && of.cumulative() != nullptr;
-  // A method that only calls has no group of its own.
+  // A method that only calls others has no group of its own.
   const GroupTable& table = of.cumulative() != nullptr ? *of.cumulative() : of.own();
   struct Entry {
     double measure;
@@ -122,7 +122,7 @@ void ClassSiteTotals::Add(const format::Block& block, std::span<const WeightedSa
     if (group == nullptr) group = find();
     return group;
   };
-  // What is chosen by thread or time cuts through classes.
+  // A filter by thread or time selects parts of classes.
   const auto holds = keeps_ ? Subset::Holds::kAny : Subset::Holds::kOneClass;
   for (const WeightedSample& one : drawn) {
     const format::Sample& sample = block.samples[one.index];

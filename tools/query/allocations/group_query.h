@@ -1,4 +1,4 @@
-// The samples of a scan in groups: a table by class, by site, by method with whom it called, ...
+// Samples of a scan in groups: tables by class, by site, by method with callees, ...
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-// Objects outside of TLABs that were counted.
+// Objects outside of TLABs, which were counted.
 struct OutsideSums {
   uint64_t objects = 0, bytes = 0;
   void Add(const format::Row& row) { objects += row.points, bytes += row.seen; }
@@ -29,7 +29,7 @@ struct OutsideSums {
 
 class Groups {
  public:
-  // By method the tree must fold: a method counts once in a stack.
+  // If grouped by method, the tree must fold, so that a method counts once per stack.
   explicit Groups(Grouping grouping);
 
   void Begin();
@@ -37,14 +37,14 @@ class Groups {
   void End(const Estimator& estimator);
 
   const Grouping& grouping() const { return grouping_; }
-  // Whether rows are enough: they do not tell who called a site.
+  // Whether rows are sufficient: they do not contain the callers of a site.
   bool takes_rows() const { return grouping_.takes_rows() && !cumulative_; }
   const GroupTable& own() const { return own_; }
-  // Keys of the last block's samples, in their order.
+  // Keys of the last block's samples, in order.
   const std::vector<GroupTable::Key>& keys() const { return keys_; }
-  // By method: of each, with what the methods that it called allocated; nullptr by anything else.
+  // If grouped by method: each method including its callees; otherwise nullptr.
   const GroupTable* cumulative() const { return cumulative_ ? &*cumulative_ : nullptr; }
-  // By class: what was counted outside of TLABs; empty: nothing was.
+  // If grouped by class: objects counted outside of TLABs; empty: none.
   const std::unordered_map<GroupTable::Key, OutsideSums>& outside() const { return outside_; }
 
  private:
@@ -59,13 +59,13 @@ class Groups {
 
 // Which rows are shown, and in which order: --sort, --limit, --min-share.
 struct Ranking {
-  std::string sort = "bytes";  // bytes, objects, mean-size, points, name; cumulative, by method
+  std::string sort = "bytes";  // bytes, objects, mean-size, points, name; by method also cumulative
   size_t limit = 0;            // 0: all
   double min_share = 0;        // from 0 to 1
 };
 const std::vector<std::string>& SortKeys();
 
-// The rows of `of`, by method those of the cumulative table, the largest first.
+// Returns the rows of `of`, by method those of the cumulative table, ordered by `ranking`.
 std::vector<const GroupTable::Row*> Ranked(const Groups& of, const Ranking& ranking, const CallTree& tree);
 
 // Several groupings of the same samples in one scan.
@@ -73,7 +73,7 @@ class GroupsScan : public ScanVisitor {
  public:
   explicit GroupsScan(const std::vector<Grouping>& groupings) : tables_(groupings.begin(), groupings.end()) {}
   bool takes_rows(uint64_t, uint64_t) const override { return std::ranges::all_of(tables_, &Groups::takes_rows); }
-  // Within a site rows do not tell sizes apart: scaled by its bytes and by its objects, a size would be another one.
+  // Rows of a site do not distinguish sizes: scaling its bytes and its objects would change the sizes.
   bool calibrates() const override {
     return std::ranges::none_of(tables_, [](const Groups& one) { return one.grouping().by() == By::kSize; });
   }
@@ -92,10 +92,9 @@ class GroupsScan : public ScanVisitor {
   std::vector<Groups> tables_;
 };
 
-// What was allocated by class and by site, folded from the blocks of a recording in one pass: the tables of summary.
+// Bytes and objects by class and by site, computed from the blocks of a recording in one pass: the tables of summary.
 //
-// A site is the method that allocated: the first frame that does not only carry the allocation out for its caller
-// (allocation_primitives.h), as in top.
+// A site is the first frame that is not an allocation primitive (allocation_primitives.h), as in top.
 //
 // Units:    bytes and objects; shares of all bytes, from 0 to 1.
 // Maths:    docs/estimates.md#estimates
@@ -108,17 +107,17 @@ class ClassSiteTotals {
   };
   using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
 
-  // `keeps`: of which samples; empty: of all. `merged`: as NamePool.
+  // `keeps`: whether a sample is included; empty: all are. `merged`: as in NamePool.
   explicit ClassSiteTotals(Keeps keeps = {}, std::shared_ptr<MergedNames> merged = nullptr);
   MergedNames* merged() const { return site_names_.merged(); }
 
-  // The next block, what Design::Add gave for it, and its names: after they have entered it.
+  // Adds the next block, with the result of Design::Add; `names` must have entered it.
   void Add(const format::Block& block, std::span<const WeightedSample> drawn, Names* names);
 
-  // After the last block.
+  // Call after the last block.
   const Groups& classes() const { return classes_; }
   const Groups& sites() const { return sites_; }
-  // All that is kept; nullptr: everything is.
+  // The sum of all included samples; nullptr: all are included.
   const Subset* matched() const { return keeps_ ? &matched_ : nullptr; }
 
  private:
@@ -130,8 +129,8 @@ class ClassSiteTotals {
   Groups classes_, sites_;
   NamePool site_names_;
   CallTree stacks_;               // finds the sites
-  std::vector<Subset*> site_of_;  // by name; nullptr: not looked for yet
-  // Cache for the current chunk, by class; likewise.
+  std::vector<Subset*> site_of_;  // by name; nullptr: not looked up yet
+  // Caches for the current chunk, by class, and by stack.
   uint32_t chunk_ = format::kNone;
   std::vector<Subset*> class_of_;
 };

@@ -14,12 +14,12 @@ constexpr uint32_t kNotWanted = 0xffffffff;
 
 constexpr double kMib = 1 << 20;
 
-// The part of a step, as 1 / kLeastPart, for which it must be covered to stand alone at an end.
+// A step at an end must be covered for at least 1 / kLeastPart of its length, or it is joined to its neighbour.
 constexpr uint64_t kLeastPart = 4;
 
 double PerUnit(uint64_t count, double of) { return of > 0 ? static_cast<double>(count) / of : 0; }
 
-// In a time without data the rate is unknown, not 0.
+// For a time without data the rate is unknown, not 0.
 Estimate PerSecond(const Estimate& of, uint64_t covered_ns) {
   return covered_ns > 0 ? Scaled(of, 1e9 / static_cast<double>(covered_ns)) : kUnknownEstimate;
 }
@@ -88,7 +88,7 @@ void TimeSpan::End(const Estimator& estimator, double) {
   if (groups_) groups_->End(estimator);
 }
 
-// From the interval of the first sample on: a step holds whole intervals.
+// Starts at the interval of the first sample, because a step contains whole intervals.
 TimeAxis TimeSpan::AxisOf(size_t most_steps) const {
   if (end_ns_ == 0) return {};
   const uint64_t since_start = (begin_ns_ - std::min(begin_ns_, start_of_first_ns_)) % interval_ns_;
@@ -129,7 +129,7 @@ void TimelineVisitor::Visit(const MatchedBlock& matched_block) {
   }
 }
 
-// Adds the states in the time that is shown.
+// Adds the states of the shown time.
 void TimelineVisitor::AddStates(const format::Block& block) {
   const uint64_t begin_ns = axis_.BeginOf(0), end_ns = axis_.EndOf(axis_.steps - 1);
   const auto is_shown = [&](uint64_t time_ns) {
@@ -215,7 +215,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   std::vector<std::string> groups;
   if (by) {
     for (const GroupTable::Row* row : Ranked(*span.groups(), {.sort = "bytes", .limit = most_groups}, tree)) {
-      if (span.groups()->own().Of(row->key).bytes.value == 0) break;  // a method that only calls
+      if (span.groups()->own().Of(row->key).bytes.value == 0) break;  // a method that only calls others
       keys.push_back(row->key);
       groups.push_back(by->NameOf(row->key, tree));
     }
@@ -224,7 +224,7 @@ ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, siz
   TimeAxis axis = span.AxisOf(most_steps);
   axis.JoinShortEnds(covered);
   TimelineVisitor steps(axis, scan->stream(), by, std::move(keys));
-  scan->SuppressMessages();  // the first pass has said what is damaged
+  scan->SuppressMessages();  // the first pass has reported damage
   if (scan->Run(&tree, &steps) == ExitCode::kUnreadable) return ExitCode::kUnreadable;
   *into = TimelineOf(steps, covered, groups, scan->of_exceptions());
   return read;

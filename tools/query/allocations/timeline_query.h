@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-// The times of which recordings have data that was asked for. Where several do, it counts once: their rates add up.
+// The times for which recordings have the requested data. Overlapping times count once, because rates add up.
 //
 // Units:    ns since 1970.
 class CoveredTime {
@@ -33,30 +33,30 @@ class CoveredTime {
   std::map<uint64_t, uint64_t> spans_;  // begin -> end; disjoint
 };
 
-// A span of time in equal steps.
+// A time span in equal steps.
 //
 // Units:    ns since 1970, so that recordings that overlap share the axis.
 struct TimeAxis {
   uint64_t begin_ns = 0, step_ns = 1;
   size_t steps = 0;
-  uint64_t before_ns = 0, after_ns = 0;  // what the first and the last step have beside their length
+  uint64_t before_ns = 0, after_ns = 0;  // additional length of the first and the last step
 
-  // 146 years: a damaged recording may have any times.
+  // 146 years: a damaged recording may contain any times.
   static constexpr uint64_t kLongest = uint64_t{1} << 62;
 
-  // At most `most` steps, each a multiple of `least_ns`.
+  // Returns at most `most` steps, each a multiple of `least_ns`.
   static TimeAxis Of(uint64_t begin_ns, uint64_t end_ns, uint64_t least_ns, size_t most) {
     const uint64_t length = std::clamp<uint64_t>(end_ns - std::min(begin_ns, end_ns), 1, kLongest);
     const uint64_t least = std::clamp<uint64_t>(least_ns, 1, kLongest);
     const uint64_t step = Over(Over(length, least), std::max<uint64_t>(most, 1)) * least;
     return {begin_ns, step, static_cast<size_t>(Over(length, step))};
   }
-  // A first or last step that is covered for less than a quarter becomes a part of its neighbour: the few samples of so
-  // short a time would make it a peak or a drop that is none.
+  // Joins a first or last step that is covered for less than a quarter to its neighbour: its few samples would appear
+  // as a peak or a drop.
   void JoinShortEnds(const CoveredTime& covered);
   uint64_t BeginOf(size_t step) const { return begin_ns + step_ns * step - (step == 0 ? before_ns : 0); }
   uint64_t EndOf(size_t step) const { return begin_ns + step_ns * (step + 1) + (step + 1 == steps ? after_ns : 0); }
-  // The step of `time_ns`; the first or last step if it is outside.
+  // Returns the step of `time_ns`, or the first or last step if it is outside.
   size_t StepOf(uint64_t time_ns) const {
     const uint64_t step = (time_ns - std::min(time_ns, begin_ns)) / step_ns;
     return static_cast<size_t>(std::min<uint64_t>(step, steps > 0 ? steps - 1 : 0));
@@ -70,7 +70,7 @@ struct TimeAxis {
 // The first pass.
 class TimeSpan : public ScanVisitor {
  public:
-  // `stream`: whose intervals steps hold. `grouping`: nullopt: no groups.
+  // `stream`: the stream whose intervals form the steps. `grouping`: nullopt: no groups.
   TimeSpan(format::Stream stream, const std::optional<Grouping>& grouping);
   void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
@@ -82,16 +82,16 @@ class TimeSpan : public ScanVisitor {
  private:
   const format::Stream stream_;
   std::optional<Groups> groups_;
-  uint64_t start_ns_ = 0, start_of_first_ns_ = 0;  // of the current recording, and of that with the first sample
+  uint64_t start_ns_ = 0, start_of_first_ns_ = 0;  // of the current recording, and of the one with the first sample
   uint64_t begin_ns_ = std::numeric_limits<uint64_t>::max(), end_ns_ = 0;
-  uint64_t interval_ns_ = 1;  // the longest
+  uint64_t interval_ns_ = 1;  // maximum
 };
 
-// The sampler and the heap in one step.
+// The state of sampler and heap in one step.
 struct StepState {
   uint64_t kept = 0, allowed = 0;  // samples, and the sum of the caps of the intervals
-  uint64_t bytes = 0;              // counted, and where nothing was counted what the samples represent
-  bool is_estimated = false;       // a part of them by samples
+  uint64_t bytes = 0;              // counted or, without counts, represented by samples
+  bool is_estimated = false;       // a part of them is represented by samples
   uint64_t pauses = 0, paused_ns = 0;
   uint64_t heap_used = 0;  // maximum seen; 0: unknown
 };
@@ -99,10 +99,10 @@ struct StepState {
 // The second pass.
 class TimelineVisitor : public ScanVisitor {
  public:
-  // `stream`: whose sampler is looked at. `keys`: the groups of `grouping` to show, the largest first.
+  // `stream`: the stream whose sampler is shown. `keys`: the groups of `grouping` to show, the largest first.
   TimelineVisitor(const TimeAxis& axis, format::Stream stream, const std::optional<Grouping>& grouping,
                   std::vector<GroupTable::Key> keys);
-  // A block that lies in two steps is read from its samples.
+  // A block that spans two steps is read from its samples.
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override {
     return axis_.StepOf(begin_ns) == axis_.StepOf(end_ns - 1) && (!grouping_ || grouping_->takes_rows());
   }
@@ -112,7 +112,7 @@ class TimelineVisitor : public ScanVisitor {
 
   const TimeAxis& axis() const { return axis_; }
   const GroupEstimates& EstimatesAt(size_t step) const { return all_.Of(static_cast<GroupTable::Key>(step)); }
-  // Estimates of the `group`-th key in a step.
+  // Returns the estimates of the `group`-th key in a step.
   const GroupEstimates& EstimatesAt(size_t step, size_t group) const { return groups_.Of(CellKey(step, group)); }
   const std::vector<StepState>& states() const { return states_; }
 
@@ -126,23 +126,22 @@ class TimelineVisitor : public ScanVisitor {
   const TimeAxis axis_;
   const format::Stream stream_;
   std::optional<Grouping> grouping_;
-  std::vector<uint32_t> place_of_key_;  // by key: its index in `keys`
+  std::vector<uint32_t> place_of_key_;  // by key: index in `keys`
   GroupTable all_, groups_;
   std::vector<StepState> states_;
   std::vector<uint32_t> keys_;
   uint64_t start_ns_ = 0, interval_ns_ = 1, cap_ = 0;
 };
 
-// Allocation over time for reports and pictures: rates of everything and of the largest groups, the sampler and the
-// heap.
+// Allocation over time for reports and pictures: rates of everything and of the largest groups, sampler and heap.
 struct Timeline {
   struct Series {
     std::string name;
-    std::vector<Estimate> rates;  // per second that is covered, of each step; unknown if nothing of it is
+    std::vector<Estimate> rates;  // by step, per covered second; unknown if nothing is covered
     double Most() const;
   };
   TimeAxis axis;
-  bool counts_events = false;  // throws; else bytes
+  bool counts_events = false;  // throws; otherwise bytes
   Series all;
   std::vector<Series> groups;
   std::vector<StepState> states;
@@ -157,7 +156,7 @@ struct Timeline {
 Timeline TimelineOf(const TimelineVisitor& scan, const CoveredTime& covered, const std::vector<std::string>& groups,
                     bool counts_events);
 
-// Both passes over the recordings of `scan`, with rates of the `most_groups` largest groups of `by`, if that is given.
+// Makes both passes over the recordings of `scan`, with rates of the `most_groups` largest groups of `by`, if given.
 ExitCode ReadTimeline(const std::optional<Grouping>& by, size_t most_groups, size_t most_steps, RecordingScan* scan,
                       Timeline* into);
 

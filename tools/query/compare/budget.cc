@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, Budget::Subject>, 5> kSubjects{
                                                                                  {"package", Budget::Subject::kPackage},
                                                                                  {"thread", Budget::Subject::kThread}}};
 
-// In lower case. All powers of 1024, as everywhere in the command.
+// In lower case. All are powers of 1024, as everywhere in the command.
 constexpr std::array<std::pair<std::string_view, double>, 14> kUnits{{{"", 1},
                                                                       {"b", 1},
                                                                       {"k", 0x1p10},
@@ -51,7 +51,7 @@ Error Wrong(const std::string& text, size_t position, std::string_view what) {
       position + 1, what)};
 }
 
-// Cuts "/op" or "/s" off the end.
+// Removes "/op" or "/s" from the end.
 Budget::Per TakePer(std::string_view* amount) {
   for (const auto& [suffix, per] :
        {std::pair(std::string_view("/op"), Budget::Per::kOp), {std::string_view("/s"), Budget::Per::kSecond}}) {
@@ -123,7 +123,7 @@ std::optional<Error> SetSubject(const std::string& text, std::string_view subjec
   return {};
 }
 
-// As top names it, without the line of --lines.
+// The name in top, without the line of --lines.
 std::string_view SiteOf(format::Index stack, CallTree* tree) {
   const std::string_view site = tree->names().At(tree->LeafNameOf(stack));
   const size_t colon = site.rfind(':');
@@ -132,7 +132,7 @@ std::string_view SiteOf(format::Index stack, CallTree* tree) {
   return has_line ? site.substr(0, colon) : site;
 }
 
-// Asks once for each entry.
+// Tests each entry once.
 template <typename Ask>
 bool Once(Matches* matches, format::Index index, Ask ask) {
   if (index == format::kNone) return ask();
@@ -153,7 +153,7 @@ Named Budget::Kind() const {
 Result<Budget> Budget::Parse(const std::string& text) {
   Budget budget;
   budget.text = text;
-  // The last one: names of lambdas and constructors have some.
+  // Uses the last '<', because names of lambdas and constructors contain some.
   const size_t less = text.rfind('<');
   if (less == std::string::npos) return Wrong(text, text.size(), "expected '<'");
   const std::string_view whole(text);

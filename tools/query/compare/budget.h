@@ -1,14 +1,13 @@
-// Budgets for what is allocated, as given on the command line: "site:com.acme.*<5MiB/op", "total<2GiB",
-// "class:byte[]<10%".
+// Allocation budgets, as given on the command line: "site:com.acme.*<5MiB/op", "total<2GiB", "class:byte[]<10%".
 //
 //   budget   = subject "<" amount
 //   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
 //   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
-// A pattern is that of the filters (name_pattern.h), for names as they are shown (generated_names.h); what it matches
-// counts together. "?" at its end: there may be no such name.
+// A pattern is that of the filters (name_pattern.h), for names as they are shown (generated_names.h); all matches are
+// added. "?" at its end: no name needs to match.
 //
-// Failure:  Parse returns the sentence for the user: what is wrong, where, and an example.
+// Failure:  Parse returns a message for the user with the error, its position, and an example.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +35,9 @@ struct Budget {
   std::string pattern_text;            // "com.acme.*"
   std::optional<NamePattern> pattern;  // nullopt: all
   bool may_be_absent = false;
-  double limit = 0;  // bytes, objects, or a part from 0 to 1
+  double limit = 0;  // bytes, objects, or a fraction from 0 to 1
   Unit unit = Unit::kBytes;
-  bool has_unit = true;       // else it is a plain number, of bytes
+  bool has_unit = true;       // otherwise it is a plain number, of bytes
   bool is_of_events = false;  // the unit was "events"
   Per per = Per::kRecording;
 
@@ -49,10 +48,10 @@ struct Budget {
   static Result<Budget> Parse(const std::string& text);
 };
 
-// What each of several budgets is spent on: one group of samples for each, over the recordings of a scan.
+// The amounts for several budgets: one group of samples per budget, over the recordings of a scan.
 class BudgetVisitor final : public ScanVisitor {
  public:
-  // Must outlive it.
+  // `budgets` must outlive this.
   explicit BudgetVisitor(const std::vector<Budget>* budgets);
 
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override;
@@ -61,15 +60,15 @@ class BudgetVisitor final : public ScanVisitor {
   void End(const Estimator& estimator, double seconds) override;
 
   const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
-  // Whether it is of classes that complete censuses counted.
+  // Whether it consists of classes that complete censuses counted.
   bool IsCounted(size_t budget) const {
     return is_counted_ && budgets_[budget].subject == Budget::Subject::kClass &&
            !known_[budget].counted.has_stack_chunks();
   }
-  // Whether only stack chunks may belong to the budget; the recorder counts them and never samples them.
+  // Whether the budget may include only stack chunks, which the recorder counts and never samples.
   bool MissesStackChunks(size_t budget) const;
   double seconds() const { return seconds_; }
-  // A recording is of another recorder, whose weights are biased.
+  // Whether a recording comes from another recorder, whose weights are biased.
   bool is_imported() const { return is_imported_; }
 
  private:
@@ -82,7 +81,7 @@ class BudgetVisitor final : public ScanVisitor {
   bool Takes(const Budget& budget, Known* known, const format::Sample& sample, const MatchedBlock& in);
 
   const std::vector<Budget>& budgets_;
-  std::vector<GroupTable> tables_;  // by budget, of one key
+  std::vector<GroupTable> tables_;  // by budget, with one key each
   std::vector<Known> known_;
   uint32_t chunk_ = format::kNone;
   size_t stacks_ = 0;

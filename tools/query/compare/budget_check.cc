@@ -12,7 +12,7 @@ namespace {
 
 using render::Unit;
 
-// Up to this ratio two totals pass for the same work (SameWork).
+// Two totals up to this ratio count as the same work (SameWork).
 constexpr double kOtherWork = 1.05;
 
 std::optional<Error> ValidateOptions(const CheckOptions& options, const std::vector<Budget>& budgets) {
@@ -39,7 +39,7 @@ std::optional<Error> RefuseEvents(const std::vector<Budget>& budgets) {
       wrong->text)};
 }
 
-// Exceptions are counted, not weighed.
+// Exceptions are measured in events, not bytes.
 std::optional<Error> CountEvents(std::vector<Budget>* budgets) {
   for (Budget& budget : *budgets) {
     if (budget.unit != Budget::Unit::kBytes) continue;
@@ -53,7 +53,7 @@ std::optional<Error> CountEvents(std::vector<Budget>* budgets) {
   return {};
 }
 
-// Returns the total, and each subject once. A share is compared by its bytes: its budget judges the share itself.
+// Returns the total, and each subject once. Shares are compared by bytes, because the budget itself checks the share.
 std::vector<Budget> Subjects(const std::vector<Budget>& budgets) {
   std::vector<Budget> subjects(1);
   subjects[0].subject_text = "total";
@@ -73,20 +73,21 @@ CheckOutcome OutcomeOf(const Estimate& value, double limit) {
   return value.high <= limit ? CheckOutcome::kWithin : CheckOutcome::kInconclusive;
 }
 
-// " objects", "" of bytes; of exceptions both are events.
+// " objects", "" for bytes; for exceptions both are events.
 std::string_view Noun(Budget::Unit unit, bool counts_events) {
   if (counts_events) return " events";
   return unit == Budget::Unit::kObjects ? " objects" : "";
 }
 
-// The total is the counted one, if there is one. In a time without data it is unknown, not 0.
+// The total is the counted one, if available. For a time without data it is unknown, not 0.
 GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visitor, const Budget& budget,
                            size_t index) {
   if (scan.lacks_data() || visitor.MissesStackChunks(index)) return kUnknownGroup;
   return budget.subject == Budget::Subject::kTotal ? scan.matched() : visitor.Of(index);
 }
 
-// Why a budget without samples is not judged: its name may be mistyped, or may have changed. Empty: it is judged.
+// Returns why a budget without samples has no verdict: its name may be mistyped, or may have changed. Empty: it has
+// one.
 std::string WhyNotJudged(const CheckQuestion& question, const BudgetVisitor& spent, size_t index) {
   const Budget& budget = question.budgets[index];
   if (!budget.pattern || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
@@ -121,7 +122,7 @@ CheckResult CheckBudget(const Budget& budget, const GroupEstimates& estimates, d
   return result;
 }
 
-// One side of a comparison with a baseline, with what each subject had in each run.
+// One side of a comparison with a baseline, with the amount of each subject in each run.
 struct SideOfCheck {
   ComparedRuns runs;
   std::vector<BudgetVisitor> subjects;  // by run
@@ -162,7 +163,7 @@ struct SideOfCheck {
   }
 };
 
-// By what a baseline is compared if the user does not say: as diff does.
+// The default unit for a comparison with a baseline: the same as diff's.
 Per UnitOf(const CheckOptions& options, const ComparedRuns& before, const ComparedRuns& now) {
   if (!options.per.empty()) return PerOf(options.per);
   if (options.operations) return Per::kOp;
@@ -188,14 +189,14 @@ CheckResult CheckedRatio(const CheckQuestion& question, std::string_view subject
           {}};
 }
 
-// A subject stands alone: how it varies between runs only its own runs tell. Of one run a side the other rows do. A
-// total has no other rows: without --ops that of single runs also says how fast the machine was and how long they ran,
-// so up to what passes for the same work it is not judged.
+// A single subject's variation between runs is known only from its own runs. With one run per side that of other rows
+// is used. A total has no other rows: without --ops, the total of single runs also depends on the machine's speed and
+// the duration, so within the tolerance for the same work it has no verdict.
 CheckResult CheckRegression(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
                             size_t index, const RunVariation& variation) {
   const Budget& subject = question.subjects[index];
   Scale scale{.per = per, .objects = subject.unit == Budget::Unit::kObjects};
-  // There are no shares of objects, and the share of all is always the same: their rate is what tells most.
+  // Objects have no shares, and the share of everything is constant: their rate is the most informative.
   if (per == Per::kShare && (scale.objects || index == 0)) scale.per = Per::kSecond;
   const RunsOfRow runs{before.ValuesOf(subject, index, scale), now.ValuesOf(subject, index, scale), 0};
   CheckResult result = CheckedRatio(question, ToUtf8(subject.subject_text), scale,
@@ -208,7 +209,7 @@ CheckResult CheckRegression(const CheckQuestion& question, const SideOfCheck& be
   return result;
 }
 
-// Judges all rows of the grouping together, and returns those that exceed the baseline.
+// Tests all rows of the grouping together, and returns those that exceed the baseline.
 CheckedRows CheckRows(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
                       const CallTree& tree, RunVariation* variation) {
   const bool judged = CanJudge(before.runs, now.runs, per, SidesAre::kRecordings);
@@ -241,7 +242,7 @@ ExitCode Compare(const CheckQuestion& question, CallTree* tree, CheckAnswer* ans
     if (!IsRead(code)) return code;
   }
   const Per per = UnitOf(options, before.runs, now.runs);
-  RunVariation variation = CompareRuns({}, {}).variation;  // what is usual
+  RunVariation variation = CompareRuns({}, {}).variation;  // the usual variation
   if (!question.rows.empty() && before.HasData() && now.HasData()) {
     answer->rows = CheckRows(question, before, now, per, *tree, &variation);
   }
@@ -254,7 +255,7 @@ ExitCode Compare(const CheckQuestion& question, CallTree* tree, CheckAnswer* ans
   return ExitCode::kOk;
 }
 
-// What the numbers say is still shown, but decides nothing.
+// Numbers are still shown, but there is no verdict.
 void Withhold(CheckAnswer* answer) {
   for (CheckResult& check : answer->checks) check.outcome = CheckOutcome::kInconclusive;
   if (answer->rows) answer->rows->exceeded.clear();
@@ -271,7 +272,7 @@ ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* 
   answer->seconds = budgets.seconds();
   answer->observed = scan.scanned().Line(scan.scanned().matched);
   answer->scan = scan.AsObject();
-  // Without samples the total is still counted, and a part of it is anything up to that.
+  // Without samples the total is still counted, and a part of it is between 0 and the total.
   const bool lacks_samples_only = scan.scanned().events == 0 && scan.scanned().complete && !scan.lacks_data() &&
                                   scan.total().low > 0 && scan.trust_reasons().size() == 1;
   if (!lacks_samples_only) answer->doubt = scan.TrustVerdict();

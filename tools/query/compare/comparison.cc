@@ -13,7 +13,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Whole text as a number above 0.
+// Parses the whole text as a number above 0.
 std::optional<double> ParseNumber(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -21,15 +21,15 @@ std::optional<double> ParseNumber(std::string_view text) {
   return number;
 }
 
-// By how much a row has changed; what is unknown comes last.
+// The size of a row's change; unknown ones sort last.
 double SizeOf(const ComparedRow& row) {
   const double change = row.difference.change.value;
   return std::isnan(change) ? -1 : std::abs(change);
 }
 
-// Rows with less of all are not tested: in so few bytes it shows when the JIT compiled what.
+// Rows with a smaller share are not tested: their few bytes mainly show when the JIT compiled code.
 constexpr double kLeastShare = 0.005;
-// Less than this is the same work; of rates, more is another speed. As the logarithm of a ratio.
+// A smaller difference is the same work; a larger difference of rates another speed. As the logarithm of a ratio.
 constexpr double kSameWork = 0.0488, kOtherSpeed = 0.0488;
 
 double MeanOf(const std::vector<Estimate>& runs) {
@@ -45,7 +45,7 @@ double RatioOfMeans(const std::vector<Estimate>& before, const std::vector<Estim
 
 bool IsNear(double a, double b) { return std::abs(std::log(a / b)) < kSameWork; }
 
-// The ratio, after to before, that half of all bytes (or objects) are in rows below of.
+// The ratio, after to before, below which rows have half of all bytes (or objects).
 double MiddleRatio(const Work& before, const Work& after, bool objects) {
   std::map<GroupTable::Key, std::pair<double, double>> rows;
   const auto add = [&](const Work& side, double std::pair<double, double>::*sum) {
@@ -58,7 +58,7 @@ double MiddleRatio(const Work& before, const Work& after, bool objects) {
   };
   add(before, &std::pair<double, double>::first);
   add(after, &std::pair<double, double>::second);
-  std::vector<std::pair<double, double>> ratios;  // with their weight
+  std::vector<std::pair<double, double>> ratios;  // with weights
   double all = 0;
   for (const auto& [key, sums] : rows) {
     ratios.emplace_back(sums.second / sums.first, sums.first + sums.second);
@@ -73,12 +73,12 @@ double MiddleRatio(const Work& before, const Work& after, bool objects) {
   return 1;
 }
 
-// Runs of a side that differ are not pieces of the same work.
+// If a side's runs differ, they are not repetitions of the same work.
 bool IsSteady(const Work& side) {
   return std::ranges::all_of(side.totals, [&](const Estimate& run) { return IsNear(run.value, MeanOf(side.totals)); });
 }
 
-// Returns the variance over time if both sides have one run and keep their rows over time; else 0.
+// Returns the variance over time if both sides have one run with rows over time; otherwise 0.
 double OverTime(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after, GroupTable::Key key) {
   if (before.size() != 1 || after.size() != 1) return 0;
   if (before.front().progress == nullptr || after.front().progress == nullptr) return 0;
@@ -107,7 +107,7 @@ RunsOfRow RunsOf(const std::vector<TableOfRun>& before, const std::vector<TableO
   return runs;
 }
 
-// Two that visit the same.
+// Passes the same blocks to two visitors.
 class VisitorPair final : public ScanVisitor {
  public:
   VisitorPair(ScanVisitor* first, ScanVisitor* second) : both_{first, second} {}

@@ -1,4 +1,4 @@
-// Two sides of a comparison: what each recorded, in which unit they compare, and which rows of a table differ.
+// Two sides of a comparison: their data, the unit of the comparison, and the rows of a table that differ.
 //
 //   Side before({Grouping(By::kClass)}, false), after(...);   // scanned with one call tree
 //   CompareTables(before.table(0), scale_before, after.table(0), scale_after, {});
@@ -21,7 +21,7 @@
 
 namespace heaprec::tools {
 
-// In which unit two recordings compare.
+// The unit in which two recordings are compared.
 enum class Per : uint8_t { kSecond, kTotal, kShare, kCpuSecond, kOp };
 
 // "second", "total", "share", "cpu-second", "op"
@@ -30,22 +30,22 @@ Per PerOf(std::string_view word);
 
 struct Scale {
   Per per = Per::kSecond;
-  bool objects = false;    // else bytes
-  double operations = 0;   // kOp
-  double seconds = 0;      // kSecond
-  double cpu_seconds = 0;  // kCpuSecond
+  bool objects = false;    // otherwise bytes
+  double operations = 0;   // for kOp
+  double seconds = 0;      // for kSecond
+  double cpu_seconds = 0;  // for kCpuSecond
 
-  // What estimates are in this unit. Without seconds nothing is known.
+  // Converts estimates to this unit. Without seconds the result is unknown.
   Estimate Of(const GroupEstimates& estimates) const;
-  // "/s", "/op", "/CPU s"; of totals and shares empty.
+  // "/s", "/op", "/CPU s"; empty for totals and shares.
   std::string Suffix() const;
 };
 
-// "A=100,B=120", or "100" for both.
+// Parses "A=100,B=120", or "100" for both.
 Result<std::pair<double, double>> ParseOperations(std::string_view text);
 
-// One side: the scan of its files, in groups. By method these are of any method of a stack, so that they share
-// samples; the tree must fold. Keys are names of the tree's pool, of stacks nodes of the tree.
+// One side: the scan of its files, in groups. By method, groups include all stacks with the method, so that they share
+// samples; the tree must fold. Keys are names of the tree's pool or, for stacks, nodes of the tree.
 class ComparisonSide final : public ScanVisitor {
  public:
   explicit ComparisonSide(const std::vector<Grouping>& by);
@@ -57,14 +57,14 @@ class ComparisonSide final : public ScanVisitor {
 
   bool has_tables() const { return !groups_.empty(); }
   const GroupTable& table(size_t i) const;
-  // Where rows of the table share samples, rows that do not; else null.
+  // If rows of the table share samples, a table of rows that do not; otherwise null.
   const GroupTable* parts(size_t i) const;
-  // What rows of the table had over time; null where rows share samples.
+  // Values of the table's rows over time; null if rows share samples.
   const ProgressBlocks* progress(size_t i) const;
-  // The start of the first recording; UINT64_MAX if there was none.
+  // Start of the first recording; UINT64_MAX if there is none.
   uint64_t start_epoch_ns() const { return start_epoch_ns_; }
 
-  // A pause of a collection, or the sum of several that the JVM only counts.
+  // A pause of a collection, or the sum of several pauses that the JVM only counts.
   struct Pause {
     uint64_t end_epoch_ns, ns;
     bool is_one;
@@ -79,18 +79,18 @@ class ComparisonSide final : public ScanVisitor {
   uint64_t start_epoch_ns_ = UINT64_MAX;
 };
 
-// What the runs of a side allocated.
+// The allocations of a side's runs.
 struct Work {
   std::vector<Estimate> totals;
-  std::vector<const GroupTable*> tables;  // none: not known
+  std::vector<const GroupTable*> tables;  // empty: unknown
 };
 
-// One side of a comparison: each of its recordings is a run of its own.
+// One side of a comparison: each of its recordings is a separate run.
 class ComparedRuns {
  public:
   ComparedRuns(const ScanOptions& side, const std::vector<Grouping>& by);
 
-  // `beside`: none, or for each run who else visits what it holds.
+  // `beside`: empty, or for each run another visitor for the same data.
   ExitCode Read(CallTree* tree, const std::vector<ScanVisitor*>& beside = {});
 
   size_t size() const { return surveys_.size(); }
@@ -98,18 +98,18 @@ class ComparedRuns {
   const ComparisonSide& tables(size_t run) const { return tables_[run]; }
   const std::string& file(size_t run) const { return files_[run]; }
   uint64_t start_epoch_ns() const;
-  // `scale` with what is known of the run.
+  // Returns `scale` with the values of the run.
   Scale ScaleOf(size_t run, Scale scale) const;
   std::vector<Scale> Scales(const Scale& scale) const;
   std::vector<Estimate> Totals(const Scale& scale) const;
   Work WorkOf(Scale scale) const;
   bool HasCpuTime() const;
-  // What collections took of a run's seconds within --from and --to.
+  // Collections' part of a run's seconds within --from and --to.
   struct GcPauses {
     double seconds = 0, longest = 0;
   };
   GcPauses PausesOf(size_t run) const;
-  // Why a run should not be believed; empty: all may be.
+  // Returns why a run is not trustworthy; empty: all are.
   std::string TrustVerdict() const;
 
  private:
@@ -118,24 +118,24 @@ class ComparedRuns {
   std::vector<ComparisonSide> tables_;
 };
 
-// Why the runs of both sides did the same work; empty: they did not. The totals of a side's runs agree, and either
-// those of both sides do, or most rows of theirs: a few rows that grew have changed the total, not the work.
+// Returns why the runs of both sides did the same work; empty: they did not. A side's totals must agree, and either the
+// totals or most rows of both sides: a few rows that grew have changed the total, not the work.
 std::string SameWork(const Work& before, const Work& after, bool objects);
 
-// The unit by which rows compare if the user names none, and why.
+// The unit in which rows are compared if the user names none, and the reason.
 struct ChosenUnit {
   Per per = Per::kTotal;
   std::string reason;
 };
-// What the sides of a comparison are.
+// The kind of sides in a comparison.
 enum class SidesAre : uint8_t {
   kRecordings,
   kPartsOfOne,  // two windows of one recording
-  kWholeRuns,   // each run is all that its command did
+  kWholeRuns,   // each run contains all of its command's work
 };
 ChosenUnit ChooseUnit(const ComparedRuns& before, const ComparedRuns& after, const Scale& scale, SidesAre sides);
 
-// Whether the sides' rates per second differ, and those per second of CPU time do not: one machine was slower, or
+// Whether the sides' rates per second differ while those per second of CPU time do not: the machine was slower, or
 // busier.
 struct MachineSpeed {
   bool is_cause = false;
@@ -143,7 +143,7 @@ struct MachineSpeed {
 };
 MachineSpeed CompareSpeed(const ComparedRuns& before, const ComparedRuns& after);
 
-// The name of a row; of a stack all its frames, from the root.
+// Returns the name of a row; for a stack all its frames, from the root.
 std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tree);
 
 struct ComparedRow {
@@ -156,30 +156,30 @@ struct Question {
   double margin = 0;
   double fdr = 0.05;
   Alternative asked = Alternative::kEither;
-  bool is_judged = true;  // false: values are shown, and no row is called different
+  bool is_judged = true;  // false: shows values, and calls no row different
 };
 
-// Whether a comparison can tell a change of the program. Rates of single runs cannot: they also say how fast the
-// machine was. Two windows of one recording can, because one JVM ran both.
+// Whether a comparison can show a change of the program. Rates of single runs cannot, because they also depend on the
+// machine's speed. Two windows of one recording can, because one JVM ran both.
 bool CanJudge(const ComparedRuns& before, const ComparedRuns& after, Per per, SidesAre sides);
 
 struct ComparedRows {
-  std::vector<ComparedRow> rows;  // those that differ first, the largest change first
-  RunComparison runs;             // of all of them; its rows are in `rows`
+  std::vector<ComparedRow> rows;  // different ones first, ordered by size of change
+  RunComparison runs;             // over all rows; the rows themselves are in `rows`
 };
 
 // A table of one run.
 struct TableOfRun {
   const GroupTable* table = nullptr;
   Scale scale;
-  const ProgressBlocks* progress = nullptr;  // null: not known
-  const GroupTable* parts = nullptr;         // where rows share samples, rows that do not
+  const ProgressBlocks* progress = nullptr;  // null: unknown
+  const GroupTable* parts = nullptr;         // if rows share samples, a table of rows that do not
 };
 
-// All rows of all tables, judged together.
+// Tests all rows of all tables together.
 ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
                            const Question& question);
-// Likewise the i-th tables of both sides.
+// The same for the i-th tables of both sides.
 ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after, size_t table,
                            const Scale& scale_before, const Scale& scale_after, const Question& question);
 

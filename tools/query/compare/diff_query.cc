@@ -20,7 +20,7 @@ Result<std::pair<std::string, std::string>> ParseWindow(const std::string& text)
   return std::pair(text.substr(0, dots), text.substr(dots + 2));
 }
 
-// For shares the total is shown as a rate per second.
+// With shares, the total is shown as a rate per second.
 Scale ScaleOfTotal(Scale scale) {
   if (scale.per == Per::kShare) scale.per = Per::kSecond;
   return scale;
@@ -121,7 +121,7 @@ ExitCode DiffScan::Run() {
   return code;
 }
 
-// Sets the unit of both scales, and says why it is this one.
+// Sets the unit of both scales, and returns the reason.
 std::string DiffScan::ChooseScales() {
   ChosenUnit unit = ChooseUnit(*before_, *after_, sides_.scale_before, KindOfSides(options_));
   if (sides_.per) unit = {*sides_.per, options_.per.empty() ? "--ops gives the operations" : "as set by --per"};

@@ -1,10 +1,10 @@
-// What differs between two sides: the total, and each row of each grouping.
+// Compares two sides: the total, and each row of each grouping.
 //
 //   auto diff = DiffScan::Parse(options);   // bad options: exit code kUsage
 //   const ExitCode read = diff->Run();
 //   use(diff->result());
 //
-// Failure:  Parse returns the sentence for the user. Run's, as RecordingScan::Run's.
+// Failure:  Parse returns an error message for the user. Run fails like RecordingScan::Run.
 // Maths:    docs/estimates.md#differences
 #pragma once
 
@@ -23,20 +23,20 @@ namespace heaprec::tools {
 
 // As given on the command line.
 struct DiffOptions {
-  ScanOptions scan;                  // of one recording, of two, or of the runs of the first side
-  std::vector<std::string> windows;  // none, or two: FROM..TO
-  std::vector<std::string> after;    // the runs of the other side
+  ScanOptions scan;                  // for one recording, two, or the runs of the first side
+  std::vector<std::string> windows;  // empty, or two: FROM..TO
+  std::vector<std::string> after;    // runs of the other side
   std::string by, per, operations;
   double fdr = 0.05, margin = 0;
   bool objects = false;
-  bool whole_runs = false;  // each recording is all that its command did
+  bool whole_runs = false;  // each recording contains all of its command's work
 };
 
-// Whether the verdict on each site with more than a hundredth of all bytes is in: it differs, or certainly not by more
+// Whether each site with more than 1 % of all bytes has a clear result: it differs, or it certainly differs by less
 // than `resolution`.
 bool IsDecided(const DiffOptions& options, double resolution);
 
-// One grouping's rows.
+// The rows of one grouping.
 struct ComparedTable {
   Grouping by;
   std::vector<ComparedRow> rows;
@@ -45,11 +45,11 @@ struct ComparedTable {
 };
 
 struct DiffResult {
-  Difference total;  // in bytes or objects; of shares as they are
+  Difference total;  // in bytes or objects; for shares unscaled
   Scale scale;
-  std::string unit_reason;  // why `scale` is in this unit
+  std::string unit_reason;  // why `scale` has this unit
   MachineSpeed speed;
-  Scale total_scale;  // of shares the total is the rate: per second
+  Scale total_scale;  // for shares the total is a rate: per second
   Question question;
   bool reversed = false;
   std::vector<ComparedTable> tables;
@@ -59,17 +59,17 @@ class DiffScan {
  public:
   static Result<DiffScan> Parse(const DiffOptions& options);
 
-  // Warns of windows without data.
+  // Warns about windows without data.
   ExitCode Run();
 
   const DiffResult& result() const { return result_; }
   const ComparedRuns& before() const { return *before_; }
   const ComparedRuns& after() const { return *after_; }
   const CallTree& tree() const { return *tree_; }
-  // The scale of each run: its amounts are divided by it.
+  // The scales of the runs, by which their amounts are divided.
   std::vector<Scale> ScalesBefore() const { return before_->Scales(sides_.scale_before); }
   std::vector<Scale> ScalesAfter() const { return after_->Scales(sides_.scale_after); }
-  // The sides as scans of their own. For windows they differ in --from and --to.
+  // The sides as separate scans; windows differ in --from and --to.
   bool are_windows() const { return !options_.windows.empty(); }
   const ScanOptions& scan_before() const { return sides_.before; }
   const ScanOptions& scan_after() const { return sides_.after; }
@@ -78,7 +78,7 @@ class DiffScan {
   struct Sides {
     ScanOptions before, after;
     Scale scale_before, scale_after;
-    std::optional<Per> per;  // as asked for; none: chosen by what the sides hold
+    std::optional<Per> per;  // as requested; nullopt: chosen from the sides
 
     std::optional<Error> SetWindows(const DiffOptions& options);
     std::optional<Error> SetScales(const DiffOptions& options);

@@ -156,7 +156,7 @@ std::optional<Error> Filter::SetPatterns(const FilterOptions& options) {
     const std::string& text;
     Result<NamePattern> (*parse)(std::string_view pattern);
     std::optional<NamePattern>& into;
-    std::optional<Named> named;  // nullopt: it need not match
+    std::optional<Named> named;  // nullopt: need not match
   };
   const bool is_tid = options.thread.starts_with('#');
   const std::string thread = is_tid ? "" : options.thread;
@@ -227,12 +227,12 @@ bool Filter::KeepsAllKinds() const {
                              [this](format::Kind kind) { return kinds_[static_cast<size_t>(kind)]; });
 }
 
-// A path ends at the site that the built-in primitives give: hidden frames, or those below it, are none.
+// A row's path ends at the built-in primitives' site, so it does not contain frames beyond it.
 bool Filter::NeedsSamples() const {
   return !KeepsAllKinds() || !KeepsAnyThread() || frame_ || focus_ || ignore_ || hides_;
 }
 
-// A frame that is asked for, or not wanted, may be on the path itself.
+// A requested or unwanted frame may be in the path itself.
 Filter::OfRow Filter::Judge(const format::Sample& row) {
   if (!KeepsTime(row.time_ns) || (class_ && !KeepsClass(row.class_id)) || (site_ && !site_->Passes(row.stack)) ||
       (ignore_ && ignore_->Passes(row.stack)))
@@ -375,7 +375,7 @@ bool Filter::KeepsStack(format::Index index) {
   return !ignore_ || !ignore_->Passes(index);
 }
 
-// Returns the time that the file covers: maxsize, maxage and rotation move earlier data to other files.
+// Returns the time that the file covers: maxsize, maxage and rotation remove earlier data.
 std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
   const uint64_t end_ns = recording.ending() ? recording.ending()->time_ns : last_ns;
@@ -391,7 +391,7 @@ std::pair<uint64_t, uint64_t> AskedTime::Add(const Recording& recording, const F
   return asked;
 }
 
-// A file begins with a list of what is live, which may be later than its first interval.
+// A file begins with a list of live objects, which may be later than its first interval.
 void AskedTime::AddInstant(const Recording& recording, const TimePoint& at, uint64_t last_ns) {
   const format::FileHeader& header = recording.header();
   const uint64_t begin_ns = header.start.begin_ns, end_ns = RecordedTime(recording, last_ns).second;

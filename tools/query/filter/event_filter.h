@@ -1,4 +1,4 @@
-// Which events are meant: the options of filters, what passes them, and whether the asked time has data.
+// Filters: their options, the samples that pass, and whether the requested time has data.
 #pragma once
 
 #include <array>
@@ -22,93 +22,94 @@
 
 namespace heaprec::tools {
 
-// Values of options that several commands have. The sentence of an Error begins with the option's name.
+// Values of options that several commands have. An Error begins with the option's name.
 
-// An empty text was not given.
+// An empty text means that the option was not given.
 Result<std::optional<TimePoint>> TimeOption(const char* option, const std::string& text);
-// Of --by; `usual`: if it was not given.
+// For --by; `usual`: the default.
 Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
 
-// Which events a command takes: the options that print, export and later commands share.
+// Selects the events of a command: the options that several commands share.
 //
 // Units:    times in ns since the start of the recording.
-// Failure:  Parse returns the sentence for the user; his mistake, so exit code 2.
+// Failure:  Parse returns an error message for the user; the exit code is 2.
 
 // As given on the command line.
 struct FilterOptions {
   std::string from, to, thread, class_name, site, frame;
-  std::string focus, ignore, hide;  // of commands that show stacks
+  std::string focus, ignore, hide;  // for commands that show stacks
   std::vector<std::string> kinds, labels;
   std::optional<int64_t> limit;
   bool allocations_only = false;  // unless kinds are given
   bool heap_only = false;         // no other kinds can be given
-  bool with_states = false;       // gc, heap and lifecycle events are kinds, too: taken only if they are given
+  bool with_states = false;       // gc, heap and lifecycle events are also kinds; selected only if given
 
   void AddTo(Command& command);
-  // All but --limit.
+  // All options except --limit.
   void AddChoiceTo(Command& command);
-  // --kind alone.
+  // Only --kind.
   void AddKindTo(Command& command);
   // --focus, --ignore and --hide.
   void AddStackChoiceTo(Command& command);
-  bool ChoosesAll() const;  // but for the limit
+  bool ChoosesAll() const;  // except for the limit
 };
 
-// Where a recording ends, in ns since its start. Reads all of it.
+// Returns the end of a recording, in ns since its start. Reads all of it.
 uint64_t EndOf(const Recording& recording);
 
 class Filter {
  public:
   static Result<Filter> Parse(const FilterOptions& options);
 
-  // Once, when the recording is open. Reads all of it if a time counts from its end.
+  // Call once, when the recording is open. Reads all of it if a time counts from its end.
   void Start(const Recording& recording);
   void Start(uint64_t start_epoch_ns, uint64_t end_ns);
-  // With every block, after `names` has entered it. Both must stay until the next one.
+  // Call for every block, after `names` has entered it. Both must stay valid until the next call.
   void Enter(const format::Block& block, Names* names);
   bool Keeps(const format::Sample& sample);
   bool KeepsTime(uint64_t time_ns) const {
     return static_cast<int64_t>(time_ns) >= from_ns_ && static_cast<int64_t>(time_ns) < to_ns_;
   }
-  // A state has neither thread nor class nor stack, so it passes no filter of these.
+  // A state has neither thread nor class nor stack, so it does not pass filters by these.
   bool Keeps(const format::ProcessState& state) const;
   bool Keeps(const format::LifecycleEvent& lifecycle) const;
-  // Checks time, class and thread; a row has neither a stack nor labels.
+  // Checks time, class and thread; such a row has neither a stack nor labels.
   bool Keeps(const format::CensusRow& row);
-  // Checks time (`time_ns`: of the block), class and path; a row is of all threads.
+  // Checks time (`time_ns`: of the block), class and path; such a row is for all threads.
   bool Keeps(const format::Row& row, uint64_t time_ns);
   // Whether --class keeps the class with this index. Requires a filter by class.
   bool KeepsClass(format::Index index);
 
-  // Whether rows of that time tell what of them it keeps: by class, site and time, of which it keeps all or nothing.
+  // Whether the filter can be applied to the rows of that time: it depends on class, site and time, and the time passes
+  // completely or not at all.
   bool TakesRows(const TimeOfRows& time) const { return (HoldsTime(time) || IsBeside(time)) && !NeedsSamples(); }
-  // Whether more than class, path to the site and time has a say.
+  // Whether it depends on more than class, path to the site and time.
   bool NeedsSamples() const;
-  // Where samples are calibrated to rows: the blocks of which it may keep all, which are calibrated, and those of which
-  // it keeps nothing, which are read from their rows, so that totals are those of a table that is made of rows.
+  // If samples are calibrated to rows: selects blocks that may pass completely, which are calibrated, and blocks that
+  // do not pass at all, which are read from their rows, so that totals agree with those of a table made of rows.
   ByRows RowsWithin(uint64_t interval_ns) const;
   ByRows RowsBeside(uint64_t interval_ns) const;
-  // What it keeps of rows in place of samples: those of which class, path and time are enough to tell.
+  // The result for a row instead of samples: only class, path and time are known.
   enum class OfRow : uint8_t { kKept, kLeftOut, kUnknown };
   OfRow Judge(const format::Sample& row);
 
   uint64_t limit() const { return limit_; }
-  // Frames at a leaf that are no sites, for --site; the built-in primitives unless told otherwise. Before Start.
+  // Sets the frames at a leaf that are not sites, for --site; default: the built-in primitives. Call before Start.
   void SetPrimitives(const StackMatch::Test& is_primitive);
-  // The names that were asked for.
+  // The requested names.
   const std::vector<AskedName>& asked() const { return asked_; }
-  // Whether a frame is not to be shown: the caller leaves it out. Empty: all are shown.
+  // Whether a frame must not be shown: the caller omits it. Empty: all are shown.
   const StackMatch::Test& hides() const { return hides_; }
-  // Whether it keeps all of every stream asked for; else, whether it does of some classes.
+  // Whether it selects everything of each requested stream; otherwise chooses_classes(): everything of some classes.
   bool chooses_all() const { return !chooses_classes_ && !chooses_others_; }
   bool chooses_classes() const { return chooses_classes_ && !chooses_others_; }
-  // Of `stream`, whether any event can pass.
+  // Whether any event of `stream` can pass.
   bool TakesAny(format::Stream stream) const;
-  // Times of the recording that can pass: from, to (ns since its start).
+  // Returns the times of the recording that can pass: from, to (ns since its start).
   std::pair<uint64_t, uint64_t> Span(uint64_t begin_ns, uint64_t end_ns) const;
 
  private:
-  // As far as times decide.
+  // Considers times only.
   bool HoldsTime(const TimeOfRows& time) const;
   bool IsBeside(const TimeOfRows& time) const;
   bool KeepsAnyThread() const;
@@ -119,7 +120,7 @@ class Filter {
   bool KeepsStack(format::Index index);
   bool MatchesThread(format::Index index);
   void NoteChoice(const FilterOptions& options);
-  // Returns what is wrong with them.
+  // Returns the error of an invalid pattern.
   std::optional<Error> SetPatterns(const FilterOptions& options);
 
   std::optional<TimePoint> from_, to_;
@@ -127,7 +128,7 @@ class Filter {
   StackMatch::Test is_site_, hides_;
   std::optional<StackMatch> site_, frame_, focus_, ignore_;
   std::vector<AskedName> asked_;
-  bool chooses_classes_ = false, chooses_others_ = false;  // by class; by anything else
+  bool chooses_classes_ = false, chooses_others_ = false;  // filters by class; other filters
   std::optional<uint64_t> java_tid_, os_tid_;
   struct Label {
     std::string key;
@@ -142,39 +143,39 @@ class Filter {
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
-  size_t stacks_ = 0;  // of the dictionaries, so far
+  size_t stacks_ = 0;  // number of the dictionaries' stacks so far
   Matches threads_, classes_;
 };
 
-// The part of recordings that --from and --to choose, or the instant that --at does.
+// The part of recordings that --from and --to select, or the time of --at.
 //
 // Units:    ns since the start of the recording; of times(): since 1970.
 
-// From where to where a recording's data reaches. `last_ns`: the last time in it; it counts if there is no ending.
+// Returns the time range of a recording's data. `last_ns`: the last time in it, used if there is no end marker.
 std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns);
 
-// For Report, of --at.
+// Text for Report with --at.
 inline constexpr char kAtInstant[] = "at the time of --at (the nearest is shown)";
 
 class AskedTime {
  public:
-  // What of a recording passes `filter`, which has started it.
+  // Adds a recording and returns its part that passes `filter`, which has been started.
   std::pair<uint64_t, uint64_t> Add(const Recording& recording, const Filter& filter, uint64_t last_ns);
 
-  // Likewise, whether what was live then is known.
+  // The same for a single time: checks whether the live objects of that time are known.
   void AddInstant(const Recording& recording, const TimePoint& at, uint64_t last_ns);
-  // What Add returned, but since 1970: of all recordings so far.
+  // Results of Add, but since 1970, for all recordings so far.
   const std::vector<std::pair<uint64_t, uint64_t>>& times() const { return times_; }
 
-  // Whether no recording has data of that time. Amounts of 0 are then unknown.
+  // Whether no recording has data for that time. Amounts of 0 are then unknown.
   bool is_beside_data() const { return !missed_.empty() && !has_data_; }
-  // If so, one line on stderr.
+  // If so, prints one line on stderr.
   void Report(const char* asked = "in this range") const;
 
  private:
   void Note(const Recording& recording, uint64_t begin_ns, uint64_t end_ns, bool has_data);
 
-  std::vector<std::string> missed_;                   // of recordings without data of that time: what is said of each
+  std::vector<std::string> missed_;                   // messages for recordings without data for that time
   std::vector<std::pair<uint64_t, uint64_t>> times_;  // since 1970
   bool has_data_ = false;
 };

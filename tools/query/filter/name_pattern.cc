@@ -22,7 +22,7 @@
 namespace heaprec::tools {
 namespace {
 
-// The text as it stands.
+// Escapes the text.
 std::string Quoted(std::string_view text) { return re2::RE2::QuoteMeta(re2::StringPiece(text.data(), text.size())); }
 
 bool IsSlashed(std::string_view pattern) {
@@ -36,10 +36,10 @@ bool IsArrayDescriptor(std::string_view pattern) {
 }
 
 constexpr size_t kNearest = 3;
-constexpr size_t kLongest = 200;  // of patterns that are compared
+constexpr size_t kLongest = 200;  // maximum length of patterns to compare
 constexpr std::array<std::string_view, 5> kWords{"class", "method", "package", "thread", "label"};
 
-// Without what only a pattern has, in lower case.
+// Removes pattern characters, and converts to lower case.
 std::string Plain(std::string_view text) {
   std::string plain;
   for (const char c : text) {
@@ -52,7 +52,7 @@ std::string Plain(std::string_view text) {
 
 bool IsSeparator(char c) { return c == '.' || c == '$'; }
 
-// The end of `name` that has as many parts as the pattern.
+// The end of `name` with as many parts as the pattern.
 std::string_view EndOf(std::string_view name, size_t parts) {
   for (size_t at = name.size(); at > 0; --at) {
     if (IsSeparator(name[at - 1]) && --parts == 0) return name.substr(at);
@@ -60,7 +60,7 @@ std::string_view EndOf(std::string_view name, size_t parts) {
   return name;
 }
 
-// The names of the recording among which the pattern is to be found.
+// The recording's names that the pattern may match.
 std::set<std::string> NamesFor(const AskedName& asked, Recording* recording) {
   const Named kind = asked.kind;
   const bool is_tid = asked.text.starts_with('#');
@@ -81,7 +81,7 @@ std::set<std::string> NamesFor(const AskedName& asked, Recording* recording) {
     }
   };
   uint32_t chunk = format::kNone;
-  format::Index read = 0;  // entries of the chunk
+  format::Index read = 0;  // entries of the chunk that have been read
   while (const auto block = recording->Next()) {
     names_of.Enter(*block);
     const format::Dictionaries& now = *block->dictionaries;
@@ -127,7 +127,7 @@ Result<NamePattern> NamePattern::ForNames(std::string_view pattern) {
 
 Result<NamePattern> NamePattern::ForFreeText(std::string_view pattern) {
   if (IsSlashed(pattern)) return ForNames(pattern);
-  // "pool-1 (io" is no regular expression, but still text to look for.
+  // "pool-1 (io" is not a regular expression, but still a text to search for.
   const std::string text = Quoted(pattern);
   return ForFrames(ForFrames(pattern).ok() ? fmt::format("(?:{})|{}", pattern, text) : text);
 }
@@ -197,7 +197,7 @@ bool StackMatch::Ask(const Test& test, format::Index frame, Matches* known) {
   return match == Match::kYes;
 }
 
-// The first frame that is not passed over, or the leaf.
+// Tests the first frame that is not skipped, or the leaf.
 bool StackMatch::Site(format::Index stack) {
   if (stack >= stacks_.size()) return false;
   Match& match = stacks_[stack];
@@ -216,7 +216,8 @@ bool StackMatch::Site(format::Index stack) {
   return match == Match::kYes;
 }
 
-// The answer of a node is its frame's or its parent's; walked upwards until one is known, then remembered for the leaf.
+// The result of a node is that of its frame or of its parent; walks up to a known node, and stores the result for the
+// leaf.
 bool StackMatch::AnyFrame(format::Index index) {
   if (index >= stacks_.size()) return false;
   const format::Index leaf = index;

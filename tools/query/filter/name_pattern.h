@@ -22,11 +22,11 @@ class RE2;
 
 namespace heaprec::tools {
 
-// Patterns for names on the command line, and regular expressions with pprof's words for them and RE2's syntax.
+// Patterns for names on the command line, and regular expressions with pprof's option names and RE2's syntax.
 //
-// In time linear in the name: names come from recordings that may have been made to hurt.
+// Matching takes linear time, because names may come from malicious recordings.
 //
-// Failure:  what parses returns what is wrong with the pattern, and where: "'a(b': missing )".
+// Failure:  parsing returns the error and its position in the pattern: "'a(b': missing )".
 class NamePattern {
  public:
   // /regex/   a regular expression (RE2's syntax, as in --focus), found anywhere in the name
@@ -37,9 +37,9 @@ class NamePattern {
   // "#" in either is a number of a generated name (generated_names.h), or "#" itself. "[B" and "[Ljava/lang/String;"
   // are "byte[]" and "java.lang.String[]", and "A.m(int)" is "A.m": names have no parameters.
   static Result<NamePattern> ForNames(std::string_view pattern);
-  // For thread names: found anywhere, as text or as a regular expression.
+  // For thread names: matches anywhere, as text or as a regular expression.
   static Result<NamePattern> ForFreeText(std::string_view pattern);
-  // For --focus, --ignore and --hide: a regular expression, found anywhere in "java.util.HashMap.resize".
+  // For --focus, --ignore and --hide: a regular expression that matches anywhere in "java.util.HashMap.resize".
   static Result<NamePattern> ForFrames(std::string_view expression);
 
   bool Matches(std::string_view name) const;
@@ -49,10 +49,10 @@ class NamePattern {
   std::shared_ptr<const re2::RE2> regex_;
 };
 
-// Whether a pattern that took no sample fits any name of the recordings, and which names are nearest: a mistyped or
-// renamed name must not look like one that allocates nothing.
+// Whether a pattern that matched no sample matches any name of the recordings, and which names are nearest: a mistyped
+// or renamed name must not look like one that allocates nothing.
 //
-// Failure:  what cannot be read (again), such as standard input, has no names.
+// Failure:  inputs that cannot be read again, such as standard input, have no names.
 
 enum class Named : uint8_t { kClass, kMethod, kPackage, kThread, kLabel };
 
@@ -63,36 +63,36 @@ struct AskedName {
   std::function<bool(std::string_view name)> matches;
 };
 
-// At most three of `names` whose ends or beginnings are most like the pattern `text`; the nearest first.
+// Returns at most three of `names` whose ends or beginnings are most similar to the pattern `text`; the nearest first.
 std::vector<std::string> NearestNames(std::string_view text, const std::set<std::string>& names);
 
 // "no class matches", or "no class matches; nearest: A, B".
 std::string NoMatchText(std::string_view what, const std::vector<std::string>& nearest);
 
-// NoMatchText's of `asked`, from the dictionaries of all recordings; nullopt: a name matches.
+// Returns NoMatchText for `asked`, from the dictionaries of all recordings; nullopt: a name matches.
 std::optional<std::string> WhyNoMatch(const AskedName& asked, const std::vector<std::string>& files);
 
-// One line on stderr for each that no name matches.
+// Prints one line on stderr for each pattern that matches no name.
 void ReportUnmatched(const std::vector<AskedName>& asked, const std::vector<std::string>& files);
 
-// Which stacks of a chunk have a frame whose method passes a test, or a site that does: each method is asked once, each
-// stack walked once.
+// Finds the stacks of a chunk with a frame, or a site, whose method passes a test. Tests each method once, and walks
+// each stack once.
 
-// What is known of an entry of the chunk's dictionaries.
+// The result for an entry of the chunk's dictionaries.
 enum class Match : uint8_t { kNotLooked, kNo, kYes };
 using Matches = std::vector<Match>;
 
 class StackMatch {
  public:
   using Test = std::function<bool(std::string_view method)>;
-  // `passes_over`: frames at a leaf that are no sites. Given, only the site counts (a stack of nothing else has its
-  // leaf); empty: any frame.
+  // `passes_over`: frames at a leaf that are not sites. If given, only the site is tested (a stack with only such
+  // frames has its leaf as site); empty: tests any frame.
   explicit StackMatch(Test test, Test passes_over = {})
       : test_(std::move(test)), passes_over_(std::move(passes_over)) {}
 
-  // With every block. `is_new`: the entries are not those of the block before.
+  // Call for every block. `is_new`: the entries differ from those of the previous block.
   void Enter(const format::Block& block, Names* names, bool is_new);
-  // An unknown stack does not.
+  // Returns false for an unknown stack.
   bool Passes(format::Index stack) { return passes_over_ ? Site(stack) : AnyFrame(stack); }
 
  private:

@@ -16,11 +16,11 @@ namespace {
 constexpr int kFirstYear = 1700, kLastYear = 2200;
 
 constexpr int64_t kSecond = 1'000'000'000;
-// 1e15 ns after 1970 is 12 January 1970: no recording is that old, and nobody means an offset of 11 days in ns.
+// 1e15 ns after 1970 is 12 January 1970: no recording is that old, and nobody writes an offset of 11 days in ns.
 constexpr int64_t kMinEpochNs = 1'000'000'000'000'000;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes exactly `digits` digits, then `separator` unless that is 0.
+// Parses exactly `digits` digits, then `separator` unless that is 0.
 std::optional<int> TakeField(std::string_view* text, size_t digits, char separator) {
   const size_t size = digits + (separator != 0 ? 1 : 0);
   if (text->size() < size || !std::all_of(text->begin(), text->begin() + static_cast<ptrdiff_t>(digits), IsDigit)) {
@@ -33,7 +33,7 @@ std::optional<int> TakeField(std::string_view* text, size_t digits, char separat
   return field;
 }
 
-// ".5" -> 500,000,000. Digits beyond ns are dropped.
+// ".5" -> 500,000,000. Ignores digits beyond ns.
 int64_t TakeFraction(std::string_view* text) {
   if (text->size() < 2 || text->front() != '.' || !IsDigit((*text)[1])) return 0;
   text->remove_prefix(1);
@@ -62,7 +62,7 @@ std::optional<int64_t> TakeZone(std::string_view* text) {
   return (*hours * 3600 + minutes * 60) * (sign == '-' ? -1 : 1);
 }
 
-// The clock's fields off the front of `text`: the seconds may be missing.
+// Parses the time of day at the beginning of `text`; the seconds may be missing.
 bool TakeClock(std::string_view* text, std::tm* time) {
   const auto hour = TakeField(text, 2, ':');
   const auto minute = hour ? TakeField(text, 2, 0) : std::nullopt;
@@ -95,7 +95,7 @@ std::optional<TimePoint> ParseIso(std::string_view text) {
   }
   const int64_t fraction = TakeFraction(&text);
   if (text.empty()) {
-    time.tm_isdst = -1;  // whatever holds at that time
+    time.tm_isdst = -1;  // determined from the time
     return TimePoint{TimePoint::Origin::kEpoch, static_cast<int64_t>(mktime(&time)) * kSecond + fraction, {}};
   }
   const auto zone = TakeZone(&text);
@@ -114,7 +114,7 @@ std::optional<TimePoint> ParseTimeOfDay(std::string_view text) {
   return point.zone_s && text.empty() ? std::optional(point) : std::nullopt;
 }
 
-// The time of day `point`, `days` after the day of `epoch_ns`.
+// Returns the time of day `point`, `days` after the day of `epoch_ns`.
 int64_t OnDayOf(int64_t epoch_ns, int days, const TimePoint& point) {
   std::time_t seconds = epoch_ns / kSecond + point.zone_s.value_or(0);
   std::tm day{};

@@ -11,10 +11,10 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr uint64_t kSeed = 0x6c697665;  // of what is drawn here: the same recording gives the same traces
-// What survived so many collections is hardly garbage that a collector of generations has left for later.
+constexpr uint64_t kSeed = 0x6c697665;  // for random choices: the same recording always gives the same traces
+// Objects that survived this many collections are rarely garbage that a generational collector has not found yet.
 constexpr uint64_t kUsuallyGrown = 3;
-// Steps of life tables: what dies young and what is promoted lies within.
+// Steps of life tables, enough to show which objects die young and which are promoted.
 constexpr uint64_t kMinCollections = 16;
 
 void SearchStream(const std::string& file, format::Stream stream, std::vector<FoundLeak>* into) {
@@ -108,14 +108,14 @@ void LiveVisitor::End(const Estimator&, double) {
   const auto& counts = lives_->clock().counts();
   if (counts.empty()) return;
   const uint64_t first = lives_->is_range() ? 0 : counts.front().second;
-  // What a major collection found dead shows a little later, for the last ones perhaps after the end.
+  // Deaths found by a major collection are noticed later; those of the last one perhaps after the end.
   const uint64_t last = lives_->is_range() ? lives_->clock().CollectionsEndedBy(end_ns) : counts.back().second;
   result_.collections += last - first;
   result_.spanned_collections += std::max(first, lives_->clock().CollectionsEndedBy(result_.moments.to_ns)) -
                                  std::max(first, lives_->clock().CollectionsEndedBy(result_.moments.from_ns));
 }
 
-// At the end of the recording, or when it was asked for.
+// The end of the recording, or the requested times.
 void LiveVisitor::SetMoments(uint64_t end_ns) {
   lives_->Close(end_ns);
   result_.moments = {};
@@ -127,7 +127,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
     result_.moments.to_ns = std::clamp(result_.moments.at_ns, result_.moments.from_ns, result_.moments.to_ns);
   }
   result_.of_majors |= lives_->is_range();
-  // A major collection leaves nothing for later.
+  // A major collection finds all dead objects.
   const uint64_t usual = lives_->is_range() ? 1 : lives_->clock().counts().size() / 4;
   result_.moments.grown = result_.question.grown.value_or(std::clamp<uint64_t>(usual, 1, kUsuallyGrown));
   result_.moments.survived = result_.question.grown ? result_.question.survived : result_.moments.grown;
@@ -140,7 +140,7 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   result_.moments.collections = std::max(kMinCollections, result_.question.promoted);
 }
 
-// A recording without such collections has no slope of the old generation, so its leaks would be missed.
+// A recording without such collections has no slope for the old generation, so its leaks would be missed.
 void LiveVisitor::AddOldCollections() {
   const CollectionClock& clock = lives_->clock();
   result_.has_old_instants &= !OldCollectionInstants(*lives_, result_.moments.from_ns, result_.moments.to_ns).empty();
@@ -163,7 +163,7 @@ void LiveVisitor::AddLifetimes() {
   for (size_t i = before; i < result_.all.alive.size(); ++i) result_.total.Add(result_.all.alive[i]);
 }
 
-// A method holds what those that it called allocated, too.
+// A method includes its callees' allocations.
 std::vector<LiveGroup*> LiveVisitor::GroupsOf(const Lifetime& life) {
   std::vector<size_t> slots;
   std::vector<LiveGroup*> groups{&result_.all};

@@ -23,7 +23,7 @@ LiveQuery GroupedBy(LiveQuery question, const Grouping& by) {
 }
 
 std::vector<Survival> SurvivalOf(const LiveGroup& group) {
-  // Steps are the same whatever the recording's length.
+  // Steps do not depend on the recording's length.
   return AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
 }
 
@@ -39,7 +39,7 @@ SiteLine LineOf(std::string name, const LiveGroup& group, const std::vector<Live
   SiteLine line{std::move(name), {}};
   for (size_t i = 0; i < totals.size(); ++i) {
     const std::vector<LiveSample>& alive = i < group.series.size() ? group.series[i] : kNobody;
-    // If nothing is live, uses the unit of times with live samples.
+    // If nothing is live, uses the mean weight of times with live samples.
     line.live.push_back(EstimateGroup(alive, totals[i], totals[i].bytes > 0 ? totals[i].Unit() : unit).bytes);
   }
   return line;
@@ -60,7 +60,7 @@ std::string InLibrary(const TableSymbolizer::Function& function) {
   return function.is_known ? fmt::format("{} [{}]", function.name, function.module) : function.name;
 }
 
-// Functions that allocate for whoever calls them: of C++, and of HotSpot.
+// Functions of C++ and HotSpot that allocate for their callers.
 bool IsHelper(const std::string& name) {
   constexpr std::string_view kHelpers[] = {"os::malloc(", "os::realloc(", "os::strdup", "AllocateHeap(",
                                            "ReallocateHeap("};
@@ -68,7 +68,7 @@ bool IsHelper(const std::string& name) {
          std::ranges::any_of(kHelpers, [&](std::string_view helper) { return name.starts_with(helper); });
 }
 
-// The frame that the site is called after: of those that the table tells apart, the first that is no helper.
+// The frame after which the site is named: the first of the distinguishing frames that is not a helper.
 size_t FirstOf(const NativePlace& place, const NativeTableFile& table, TableSymbolizer* symbols) {
   const size_t end = std::min<size_t>(place.pcs.size(), place.first + table.depth);
   size_t first = place.first;
@@ -228,7 +228,7 @@ std::vector<TableRow> TableRowsOf(const NativeTableFile& table, TableBy by, bool
   std::map<std::string, TableRow> rows;
   for (const NativePlace& place : table.places) {
     std::string name = ToUtf8(NameOf(place, by, table, &symbols));
-    // Sites of one name have different callers, where frames beyond the first tell them apart.
+    // Sites with the same name have different callers, if the table distinguishes them by several frames.
     std::string identity = name;
     std::vector<std::string> callers;
     if (by == TableBy::kSite) {

@@ -1,5 +1,5 @@
-// Memory outside of the heap by call site: malloc's blocks and mappings of a recording, and the rows of a table of
-// exact sums.
+// Memory outside of the heap by call site: malloc's blocks and mappings of a recording, and the rows of a table with
+// exact counts.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace heaprec::tools {
 
-// Native memory of recordings in groups: what was allocated, what of it is alive, how that grows.
+// Native memory of recordings in groups: allocated bytes, live bytes, and their growth.
 class NativeVisitor : public ScanVisitor {
  public:
   // `question` without its groups.
@@ -32,9 +32,9 @@ class NativeVisitor : public ScanVisitor {
     GroupEstimates allocated;
     LiveEstimates live;
     Slope growth;
-    std::vector<Survival> survival;  // by seconds, if the question has lifetimes
+    std::vector<Survival> survival;  // by seconds, if lifetimes are requested
   };
-  // Returns all groups that allocated or hold something.
+  // Returns all groups with allocated or live bytes.
   std::vector<Row> Rows() const;
   LiveEstimates AllAlive() const;
   Slope AllGrowth() const;
@@ -51,8 +51,7 @@ class NativeVisitor : public ScanVisitor {
   std::string refusal_;
 };
 
-// Mappings of recordings in groups: address space, what of it may be touched, both as they are at the end, and all that
-// was mapped.
+// Mappings of recordings in groups: reserved and accessible bytes, both at the end, and all mapped bytes.
 class MappingVisitor : public ScanVisitor {
  public:
   // `question` without its groups.
@@ -63,23 +62,23 @@ class MappingVisitor : public ScanVisitor {
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  // What counts as what: docs/format/recording.md#mappings.
+  // Defined in docs/format/recording.md#mappings.
   struct Now {
     LiveEstimates reserved;   // address space: reserve and mmap
-    LiveEstimates committed;  // what may be touched: commit and mmap
-    LiveEstimates alive;      // all mappings; its bytes hold commits twice
+    LiveEstimates committed;  // accessible memory: commit and mmap
+    LiveEstimates alive;      // all mappings; its bytes contain commits twice
   };
   struct Row {
     uint32_t key = 0;
     Now now;
-    GroupEstimates mapped;  // in the recording, alive or not; the bytes hold commits twice
+    GroupEstimates mapped;  // in the recording, including mappings that ended; its bytes contain commits twice
   };
-  // Returns all groups that mapped or hold something.
+  // Returns all groups with mapped or live bytes.
   std::vector<Row> Rows() const;
   Now All() const;
 
   const Grouping& grouping() const { return mapped_.grouping(); }
-  // Recordings with mappings in them.
+  // Whether a recording has mappings.
   bool has_any() const { return alive_.result().tracked > 0; }
   uint64_t at_ns() const { return alive_.result().moments.at_ns; }
 
@@ -91,7 +90,7 @@ class MappingVisitor : public ScanVisitor {
   LiveVisitor alive_, reserved_, committed_;
 };
 
-// The native memory of a recording's sites at chosen times: what was live there.
+// Live native memory of a recording's sites at selected times.
 //
 // Failure:  no lines for a recording that did not track native memory.
 
@@ -103,37 +102,36 @@ struct SiteLine {
 
 struct SiteTimeline {
   std::vector<SiteLine> lines;
-  std::vector<std::string> trust_reasons;  // why they should not be trusted
+  std::vector<std::string> trust_reasons;  // why they are not trustworthy
 };
 
-// `times`: ns since the start of the recording, ascending. The sum of all sites first, then `most` of them, those that
-// hold most at the last time first. No lines: there is no native memory in it.
+// `times`: ns since the start of the recording, ascending. Returns the sum of all sites first, then the `most` largest
+// ones at the last time. No lines: the recording has no native memory.
 SiteTimeline SitesAt(const std::string& file, const std::vector<uint64_t>& times, size_t most);
 
-// Rows of a table of native memory: its places, put together by what they are called, and how far they differ from
-// those of an older table.
+// Rows of a table of native memory: its sites, grouped by name, and their difference to an older table.
 
 enum class TableBy : uint8_t { kSite, kFunction, kLibrary };
-// Of "site", "function" or "library".
+// Parses "site", "function" or "library".
 TableBy TableByOf(std::string_view word);
 
 struct TableRow {
-  std::string identity;  // the same in tables of other processes
+  std::string identity;  // equal in tables of other processes
   std::string name;
-  std::vector<std::string> callers;  // of a site
+  std::vector<std::string> callers;  // for a site
   NativeSums sums;
-  NativeSums before;  // in the older table
+  NativeSums before;  // counts in the older table
 
   int64_t Growth() const { return static_cast<int64_t>(sums.LiveBytes() - before.LiveBytes()); }
   int64_t BlockGrowth() const { return static_cast<int64_t>(sums.LiveBlocks() - before.LiveBlocks()); }
 };
 
-// The largest first, by what lives or by what was allocated.
+// Orders by live bytes, or by allocated bytes.
 std::vector<TableRow> TableRowsOf(const NativeTableFile& table, TableBy by, bool by_live);
-// By how much more is alive than in `before`; what is gone comes last.
+// Orders by growth of live bytes since `before`; sites that are gone come last.
 void CompareRows(const std::vector<TableRow>& before, std::vector<TableRow>* rows);
 
-// The site of the first block that was found written past its end.
+// The site of the first block that was written past its end.
 std::string OverrunOf(const NativeTableFile& table);
 
 }  // namespace heaprec::tools

@@ -1,10 +1,9 @@
-// What each sample of a recording stands for in the tables of `top` and `summary`: its weight times what was counted
-// over what the samples say of it, and in a recording with a census times its class's factor. If it is asked for, also
-// times its site's factor, which brings it to the rows (RowCalibration). Or rows have weights of their own, as in
-// tables that read them.
+// The calibrated weight of each sample in the tables of `top` and `summary`: its weight, times the ratio of counted to
+// estimated bytes and, with a census, the factor of its class. If requested, also times the factor of its site, which
+// scales it to the rows (RowCalibration). Rows also have weights, as in tables that read them.
 //
-// Units:    bytes and objects; of exceptions throws.
-// Failure:  none. Where nothing was counted, calibrated weights are the raw ones.
+// Units:    bytes and objects; for exceptions throws.
+// Failure:  none. Without counts, calibrated weights equal raw ones.
 // Maths:    docs/estimates.md#calibration, docs/estimates.md#post-stratification
 #pragma once
 
@@ -24,7 +23,7 @@ enum class CalibratedTo : uint8_t {
   kNothing,
   kCounts,
   kRows,
-  kCountsApart,  // samples, and rows in a table of their own
+  kCountsApart,  // samples, and rows in a separate table
 };
 
 class Calibration {
@@ -34,21 +33,21 @@ class Calibration {
   };
 
   Calibration() { factors_.fill(1); }  // raw weights
-  // Reads the recording from its start, more than once with a census or rows; `recording` itself stays where it is.
-  // Streams that the filter, which has started, does not take stay raw.
+  // Reads the recording from its start, more than once with a census or rows; the position of `recording` does not
+  // change. Streams that the filter (already started) does not select stay raw.
   static Calibration Of(const Recording& recording, const Filter& filter, CalibratedTo to);
 
-  // Before the samples of each block.
+  // Call before the samples of each block.
   void Enter(const format::Block& block);
   Weight WeightOf(const format::Sample& sample);
-  // The block's rows that pass the filter: to kRows of sites without samples; to kCountsApart all, if rows are enough
-  // to tell what passes.
+  // Returns the block's rows that pass the filter: for kRows those of sites without samples; for kCountsApart all, if
+  // rows are sufficient for the filter.
   std::vector<const format::Row*> RowsOf(Filter* filter);
-  // What a row stands for.
+  // Returns the weight of a row.
   Weight WeightOf(const format::Row& row);
-  // Of the rows that samples were calibrated to.
+  // Points of the rows that samples were calibrated to.
   uint64_t points() const { return rows_.points(); }
-  // What the calibrated weights of a stream have in common; the census's factors are not in it.
+  // The common factor of a stream's calibrated weights, without the factors of the census.
   double factor(format::Stream stream) const { return factors_[static_cast<size_t>(stream)]; }
 
  private:
@@ -56,14 +55,14 @@ class Calibration {
 
   std::array<double, format::kStreams> factors_;
   Strata strata_;
-  // Of rows apart.
+  // For rows in a separate table.
   ByRows apart_;
   double factor_apart_ = 1;
   Strata strata_apart_;
   RowCalibration rows_;
   uint64_t interval_ns_ = 0;
   const format::Block* block_ = nullptr;
-  bool is_by_rows_ = false, is_apart_ = false;  // the block is calibrated to its rows; they are apart
+  bool is_by_rows_ = false, is_apart_ = false;  // the block is calibrated to its rows; its rows are in a separate table
 };
 
 }  // namespace heaprec::tools

@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000, kMicrosecond = 1000;
 
-// A time of a recording on the axis of all.
+// Converts a time of a recording to the common time axis.
 uint64_t Shifted(uint64_t time_ns, int64_t shift_ns) {
   return static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(time_ns) + shift_ns, 0));
 }
@@ -45,7 +45,7 @@ format::Row SumsOf(const WeightedSample& one) {
   return SumsOf(alone);
 }
 
-// Numbers from 0 for the keys that occur.
+// Assigns numbers from 0 to the used keys.
 class Numbers {
  public:
   uint32_t Of(NamePool::Id key, std::vector<uint32_t>* keys) {
@@ -96,7 +96,7 @@ class ColumnBuilder {
     if (tracks_) AddLives(block);
   }
 
-  // `end_ns`: of the recording. Returns the factor by which its samples are scaled.
+  // `end_ns`: end of the recording. Returns the factor by which its samples are scaled.
   double Close(const Recording& recording, uint64_t end_ns) {
     const format::StreamCounters& counters = recording.counters(question_.stream);
     const double factor = Conclude(counters, &*of_samples_, &into_.of_samples);
@@ -127,7 +127,7 @@ class ColumnBuilder {
   }
 
  private:
-  // The page finds sites by itself: it shows whole stacks.
+  // The page determines sites itself, because it shows whole stacks.
   static CallTree::Options OptionsOf(CallTree::Options options) {
     options.is_primitive = {};
     return options;
@@ -229,7 +229,7 @@ class ColumnBuilder {
     }
   }
 
-  // The frames from the leaf up to the site, as a path of their own.
+  // The frames from the leaf up to the site, as a separate path.
   CallTree::NodeId PathOf(CallTree::NodeId leaf) {
     const auto known = paths_.find(leaf);
     if (known != paths_.end()) return known->second;
@@ -246,7 +246,7 @@ class ColumnBuilder {
     return paths_[leaf] = path;
   }
 
-  // What a list of survivors has, and nothing before it, was born in no part of the file.
+  // Objects that are in a list of survivors, but were not seen before, were born before the file begins.
   void AddLives(const format::Block& block) {
     std::vector<uint32_t> survivors(block.live_checkpoint.size(), Lifetimes::kLeftOut);
     for (size_t i = 0; i < survivors.size(); ++i) {
@@ -309,12 +309,12 @@ class ColumnBuilder {
 
 constexpr std::string_view kOutOfMemory = "java/lang/OutOfMemoryError";
 
-// Heap, pauses, intervals, losses, OutOfMemoryErrors.
+// Collects heap, pauses, intervals, losses and OutOfMemoryErrors.
 class AxisBuilder {
  public:
   AxisBuilder(format::Stream stream, SampleColumns* into) : stream_(stream), into_(*into) {}
 
-  // How far its times are moved.
+  // Returns the offset for its times.
   int64_t Start(const format::FileHeader& header, bool is_first) {
     interval_ns_ = std::max<uint64_t>(header.CapOf(stream_).interval_ns, 1);
     const uint64_t begin_ns = header.start.next_interval[stream_] * interval_ns_;

@@ -10,11 +10,12 @@
 namespace heaprec::tools {
 namespace {
 
-// Start of the sequence n * golden ratio: fixed, so that one recording is always thinned alike, and not round.
+// Start of the sequence n * golden ratio: constant, so that a recording is always thinned in the same way, and not a
+// round number.
 constexpr double kStart = 0.6180339887498949;
 constexpr uint32_t kDropped = 0xffffffff;
 
-// The weight to which smaller ones are raised, so that the probabilities of all add up to `count`.
+// Returns the weight to which smaller ones are raised, so that all probabilities add up to `count`.
 double ThresholdOf(std::vector<double> weights, double count) {
   std::sort(weights.begin(), weights.end(), std::greater<>());
   double rest = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -26,14 +27,14 @@ double ThresholdOf(std::vector<double> weights, double count) {
   return weights.empty() ? 0 : weights.front();
 }
 
-// Where each sample goes; kDropped: nowhere.
+// Returns the new index of each sample; kDropped: removed.
 std::vector<uint32_t> Places(const std::vector<double>& weights, double threshold) {
   std::vector<uint32_t> places(weights.size(), kDropped);
   uint32_t next = 0;
   double sum = kStart;
   for (size_t i = 0; i < weights.size(); ++i) {
     const double before = std::floor(sum);
-    if (weights[i] == 0) {  // a survivor, of which only what is live knows
+    if (weights[i] == 0) {  // a survivor, which counts only as a live object
       places[i] = next++;
       continue;
     }
@@ -52,14 +53,14 @@ void Keep(const std::vector<uint32_t>& places, std::vector<Value>* values) {
       std::count_if(places.begin(), places.end(), [](uint32_t place) { return place != kDropped; })));
 }
 
-// Variances of the bytes, if objects of these sizes have these weights.
+// Returns the variance of the bytes, if objects of these sizes have these weights.
 double VarianceOf(const std::vector<double>& sizes, const std::vector<double>& weights) {
   double variance = 0;
   for (size_t i = 0; i < weights.size(); ++i) variance += weights[i] * std::max(weights[i] - sizes[i], 0.0);
   return variance;
 }
 
-// The total stays what it was.
+// Raises weights and preserves the total.
 void Raise(double threshold, std::vector<double>* weights, double total) {
   double sum = 0;
   for (double& weight : *weights) {
@@ -84,7 +85,7 @@ void KeepAlive(const std::vector<uint32_t>& places, const std::vector<double>& w
   columns->alive_ages.resize(kept);
 }
 
-// Only nodes that lead to a sample or a row stay.
+// Keeps only nodes that lead to a sample or a row.
 void KeepNodes(SampleColumns* columns) {
   auto& parents = columns->node_parent;
   std::vector<uint32_t> places(parents.size(), kDropped);
@@ -139,7 +140,7 @@ void ThinSamples(size_t count, SampleColumns* columns) {
   for (auto* column : {&columns->size, &columns->weight}) Keep(places, column);
   if (!columns->factors.empty()) Keep(places, &columns->recording);
   Raise(threshold, &columns->weight, total);
-  if (before > 0) {  // what filters left out would have become as rough
+  if (before > 0) {  // excluded samples would have become as imprecise
     format::Row& all = columns->of_samples.all;
     const double rougher = VarianceOf(columns->size, columns->weight) / before;
     all.bytes_variance *= rougher, all.objects_variance *= rougher, all.covariance *= rougher;

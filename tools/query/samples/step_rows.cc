@@ -55,7 +55,7 @@ void StepRows::Unite() {
   rows_.resize(kept);
 }
 
-// Two steps become one each.
+// Merges pairs of steps.
 void StepRows::Halve() {
   if (ends_.size() % 2 == 0) in_step_ += per_step_;
   per_step_ *= 2;

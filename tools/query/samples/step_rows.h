@@ -1,7 +1,7 @@
-// The rows of recordings, merged into steps of time: what the report page estimates tables from.
+// The rows of recordings, merged into time steps, from which the report page estimates tables.
 //
-// A row is of one class and path in one step, and a step of one or more whole blocks. So the steps of a long recording
-// are long.
+// A row belongs to one class and path in one step; a step consists of one or more whole blocks. So the steps of a long
+// recording are long.
 //
 // Units:    ns.
 // Maths:    docs/estimates.md#rows
@@ -15,7 +15,7 @@
 
 namespace heaprec::tools {
 
-// With what is random in them multiplied by `factor`.
+// Multiplies everything random in the sums by `factor`.
 format::Row Scaled(format::Row sums, double factor);
 
 struct StepRow {
@@ -27,19 +27,19 @@ class StepRows {
  public:
   static constexpr size_t kMaxSteps = 128, kMaxRows = 100'000;
 
-  // The next block of a recording, of the time up to `end_ns`.
+  // Begins the next block of a recording, which covers the time up to `end_ns`.
   void Begin(uint64_t end_ns);
-  // A row of it, or a sample as if it were one.
+  // Adds a row of the block, or a sample like a row.
   void Add(uint32_t class_id, uint32_t node, const format::Row& sums);
-  // All of another recording, which comes after this, scaled.
+  // Appends all of a later recording, scaled.
   void Append(const StepRows& other, double factor);
-  // At the end.
+  // Call at the end.
   void Close();
 
-  // Ordered, once closed.
+  // Ordered after Close.
   const std::vector<StepRow>& rows() const { return rows_; }
   std::vector<StepRow>& rows() { return rows_; }
-  // When steps end; each begins where the one before it ends.
+  // Ends of steps; each begins at the previous end.
   const std::vector<uint64_t>& ends() const { return ends_; }
 
  private:
@@ -49,7 +49,7 @@ class StepRows {
 
   std::vector<StepRow> rows_;
   std::vector<uint64_t> ends_;
-  uint64_t in_step_ = 0, per_step_ = 1;  // blocks
+  uint64_t in_step_ = 0, per_step_ = 1;  // numbers of blocks
   size_t room_ = 2 * kMaxRows;
 };
 

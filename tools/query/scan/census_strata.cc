@@ -7,7 +7,7 @@
 namespace heaprec::tools {
 namespace {
 
-// False for a part of a recording, a copy of a running one, and one that was cut off.
+// Returns false for a part of a recording, a copy of a running one, and one that was cut off.
 bool WasEnded(const Recording& recording) {
   return recording.was_ended_by_recorder() && recording.is_settled() && !recording.is_part();
 }

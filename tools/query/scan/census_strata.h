@@ -1,7 +1,7 @@
-// What a first pass over a recording says to the estimates of a second: its census, if it has one, of classes, and its
-// rows of sites.
+// The first pass over a recording, for the estimates of the second: its census, if any, for classes, and its rows for
+// sites.
 //
-// Failure:  no strata, and why; no calibration.
+// Failure:  no strata, with the reason; no calibration.
 // Maths:    docs/estimates.md#post-stratification, docs/estimates.md#calibration
 #pragma once
 
@@ -17,29 +17,29 @@ namespace heaprec::tools {
 
 struct CensusStrata {
   Strata strata;
-  bool has_census = false;  // that counted all
-  std::string why_none;     // why there is a census, but no strata
+  bool has_census = false;  // a census counted everything
+  std::string why_none;     // why there are no strata although there is a census
 
-  // "; adjusted by the census", "; not adjusted by its census: ...", or nothing.
+  // Returns "; adjusted by the census", "; not adjusted by its census: ...", or "".
   std::string Text() const;
-  // {"strata": 12, "reason": ""}; null without a census that counted all
+  // {"strata": 12, "reason": ""}; null unless a census counted everything
   render::Value AsValue() const;
 };
 
 struct FirstPass {
   bool uses_census = true;                // if there is one
-  ByRows by_rows{};                       // as the design that gets the strata
-  RowCalibration* calibration = nullptr;  // of that design: is filled
+  ByRows by_rows{};                       // as for the design that gets the strata
+  RowCalibration* calibration = nullptr;  // of that design; filled by the pass
 };
 
 // Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
 // its end are unknown.
 CensusStrata StrataOf(const Recording& recording, const FirstPass& pass = {});
 
-// Adds up the counts of selected classes in a complete census, including classes without samples.
+// Sums the counts of selected classes in a complete census, including classes without samples.
 class CountedClasses {
  public:
-  // `takes`: whether the class with this index in the block's dictionaries is one of them.
+  // `takes`: whether the class with this index in the block's dictionaries is selected.
   template <typename Takes>
   void Add(const format::Block& block, Takes takes) {
     for (const format::CensusRow& row : block.census) {

@@ -20,15 +20,15 @@ namespace {
 
 using format::Stream;
 
-// What passes the filters.
+// The samples that pass the filters.
 struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
   std::vector<const format::Row*> outside;
-  uint64_t points = 0;  // that rows stand for, or samples
-  double left_out = 0;  // bytes of rows of which it is not known whether they pass
+  uint64_t points = 0;  // represented by rows, or samples
+  double left_out = 0;  // bytes of rows for which it is unknown whether they pass
   Subset all = Subset();
-  std::optional<Subset> span;  // if asked for: what passes those of time
+  std::optional<Subset> span;  // if requested: what passes the time filters
 
   bool Keeps(const WeightedSample& one, const format::Sample& sample, Filter* filter) {
     if (one.row == nullptr) return filter->Keeps(sample);
@@ -63,7 +63,7 @@ Estimator::Among AmongOf(const Filter& filter) {
   return filter.chooses_classes() ? Estimator::Among::kClasses : Estimator::Among::kAny;
 }
 
-// Said behind the name of a recording without this stream; null: it has it.
+// Printed after the name of a recording without this stream; null: it has it.
 const char* NotRecorded(const format::FileHeader& header, Stream stream) {
   const bool is_heap = stream == Stream::kAllocations;
   const bool is_recorded = is_heap ? MainStream(header) == stream : header.CapOf(stream).interval_ns > 0;
@@ -195,7 +195,7 @@ ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVi
   return code;
 }
 
-// What is known of the recording that is being read.
+// State of the recording that is being read.
 struct RecordingScan::Pass {
   Recording& recording;
   ScanVisitor& visitor;
@@ -208,9 +208,9 @@ struct RecordingScan::Pass {
   Passed passed{};
   std::optional<CountedClasses> counted{};
   CpuTimeline cpu{};
-  uint64_t samples = 0, last_ns = 0;  // of the stream, kept; of the blocks
+  uint64_t samples = 0, last_ns = 0;  // of the stream, kept; last time of the blocks
   bool has_rows = false;
-  double seconds = 0;  // that pass the filters
+  double seconds = 0;  // of the time that passes the filters
 
   bool is_plain() const { return census.strata.count() == 0 && calibration.points() == 0; }
   // Without a filter the design has exactly the samples of the scanned stream.
@@ -227,7 +227,7 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   return Summarize(pass);
 }
 
-// Includes the first pass over the recording, if one is needed.
+// Includes the first pass over the recording, if it is needed.
 RecordingScan::Pass RecordingScan::Prepare(Recording* recording, ScanVisitor* visitor) {
   const format::FileHeader& header = recording->header();
   Filter filter = filter_;
@@ -298,7 +298,7 @@ void RecordingScan::AskTimes(Pass* pass) {
   AddCpu(pass->cpu.Between(from_ns, to_ns));
 }
 
-// What matched, and for the visitor its groups.
+// Estimates the matched samples, and the visitor's groups.
 void RecordingScan::EstimateGroups(Pass* pass) {
   const format::StreamCounters& counters = pass->recording.counters(stream_);
   Design& design = pass->design;
@@ -343,7 +343,7 @@ ExitCode RecordingScan::Summarize(const Pass& pass) {
   return ReportDamage(pass.recording);
 }
 
-// Paths end at the site that the built-in primitives give.
+// Paths end at the site of the built-in primitives.
 RecordingScan::RowRules RecordingScan::RulesOf(const format::FileHeader& header, const Filter& filter,
                                                const ScanVisitor* visitor) const {
   const uint64_t start_ns = header.start_epoch_ns, interval_ns = header.interval_ns;
@@ -351,7 +351,7 @@ RecordingScan::RowRules RecordingScan::RulesOf(const format::FileHeader& header,
   const bool is_enough = options_.primitives.empty() && !filter.NeedsSamples();
   if (visitor->calibrates() && !(is_enough && visitor->takes_rows(0, UINT64_MAX)))
     return {filter.RowsBeside(interval_ns), filter.RowsWithin(interval_ns)};
-  // A moment is never divided: what does not take it takes none.
+  // A time step cannot be divided: a visitor that does not accept this one accepts none.
   if (!is_enough || !filter.TakesRows({}) || !visitor->takes_rows(0, 1)) return {};
   return {[=](const format::Block& block) {
             const auto time = TimeOf(block, interval_ns);
@@ -377,8 +377,8 @@ GroupEstimates RecordingScan::matched() const {
   return matched;
 }
 
-// Warns about the same file again, and about copies that dump or trim made. Files of a rotation share less than an
-// interval of samples, but all live objects. A trimmed copy has an id of its own.
+// Warns about a repeated file, and about copies made by dump or trim. Files of a rotation share less than an interval
+// of samples, but all live objects. A trimmed copy has another id.
 void RecordingScan::WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live) {
   const format::FileHeader& header = recording.header();
   const auto [begin_ns, end_ns] = RecordedTime(recording, last_ns);
@@ -429,7 +429,7 @@ FileScan::FileScan(const std::string& path, std::vector<std::string> kinds)
         ScanOptions options;
         options.files = {path};
         options.filter.kinds = std::move(kinds);
-        return std::move(*RecordingScan::Parse(options));  // of no filters that could be wrong
+        return std::move(*RecordingScan::Parse(options));  // cannot fail, because there are no filters
       }()) {
   scan_.SuppressMessages();
 }

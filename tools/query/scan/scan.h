@@ -1,5 +1,5 @@
-// One pass over the events of recordings, shared by all commands that add them up: opens the files, filters, finds how
-// each sample was drawn, and reports at the end what was read and what was lost.
+// One pass over the events of recordings for all commands that sum them: opens the files, filters, determines how each
+// sample was drawn, and reports what was read and lost.
 //
 //   auto scan = RecordingScan::Parse(options);             // bad options: exit code kUsage
 //   NamePool names(scan->Naming());
@@ -48,11 +48,11 @@ inline constexpr char kNoRows[] = "Estimate from kept samples only, uncalibrated
 struct ScanOptions {
   std::vector<std::string> files;
   bool lines = false, fold = false;
-  bool no_census = false;    // do not use it
-  bool no_rows = false;      // likewise
-  bool exact_sites = false;  // a site is the frame that allocated, even if it only does so for its caller
+  bool no_census = false;    // do not use the census
+  bool no_rows = false;      // do not use rows
+  bool exact_sites = false;  // a site is the frame that allocated, even if it is an allocation primitive
   std::string primitives;    // a file that lists these frames; empty: the built-in list
-  // The base of shares: everything recorded, the time of --from and --to, or all samples that pass the filters.
+  // Base of shares: everything recorded, the time of --from and --to, or all samples that pass the filters.
   enum class ShareOf : uint8_t { kAll, kSpan, kSelection };
   ShareOf shares = ShareOf::kAll;
   std::string share_of;  // as given with --share-of
@@ -65,22 +65,22 @@ struct ScanOptions {
   void AddTo(Command& command);
   // --names
   static void AddNamesTo(Command& command, std::string* names);
-  // --share-of; then shares are of the selection by default.
+  // Adds --share-of; shares are then relative to the selection by default.
   void AddShareTo(Command& command);
-  // The rule for generated names, for a NamePool; null: they stay as they are.
+  // Returns the rule for generated names, for a NamePool; null: they stay unchanged.
   std::shared_ptr<MergedNames> Naming() const;
 };
 
-// The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. If samples are
-// calibrated to rows, they are in front of the rows of sites that have none. Names and tree have entered the block.
+// The samples of a block that pass the filters, or its rows, with block.samples as SamplesOfRows. If samples are
+// calibrated to rows, the rows of sites without samples follow them. Names and tree have entered the block.
 struct MatchedBlock {
   const format::Block& block;
-  std::span<const WeightedSample* const> drawn;                      // `index` is into block.samples
-  std::span<const format::CheckpointSample* const> live_checkpoint;  // of block.live_checkpoint
+  std::span<const WeightedSample* const> drawn;                      // `index` refers to block.samples
+  std::span<const format::CheckpointSample* const> live_checkpoint;  // samples of block.live_checkpoint that pass
   Names& names;
   CallTree& tree;
   const Design& design;  // has added the block
-  // Of block.outside, those of the filter's classes; none if it chooses anything else.
+  // Entries of block.outside in the filter's classes; none if it filters by anything else.
   std::span<const format::Row* const> outside;
 };
 
@@ -88,22 +88,22 @@ struct MatchedBlock {
 class ScanVisitor {
  public:
   virtual ~ScanVisitor() = default;
-  // Whether rows from `begin_ns` to `end_ns` (since 1970) can stand for the samples of that time: it needs nothing of
-  // them but class, path up to the site, and that they are of this time. Any thread calls it.
+  // Whether rows from `begin_ns` to `end_ns` (since 1970) can replace the samples of that time: the visitor needs only
+  // class, path up to the site, and this time. Any thread may call it.
   virtual bool takes_rows(uint64_t, uint64_t) const { return false; }
-  // Whether samples of blocks that are not read from their rows are calibrated to these.
+  // Whether samples of blocks that are not read from their rows are calibrated to them.
   virtual bool calibrates() const { return false; }
   // Whether it uses the samples' weights, so that a census must be read first.
   virtual bool estimates() const { return true; }
-  // The times at which a visitor looks at what is live. nullopt: it looks at events only.
+  // The times at which a visitor lists live objects. nullopt: it visits only events.
   struct LiveTimes {
     std::optional<TimePoint> at;   // nullopt: the end
-    const Filter* span = nullptr;  // over which growth is measured; null: it is not
+    const Filter* span = nullptr;  // for growth; null: it is not measured
   };
   virtual std::optional<LiveTimes> live_times() const { return std::nullopt; }
   virtual void Begin(const format::FileHeader& header) = 0;
   virtual void Visit(const MatchedBlock& matched_block) = 0;
-  // After the last block of the recording, of which `seconds` passed the time filters.
+  // Called after the last block of the recording, of which `seconds` passed the time filters.
   virtual void End(const Estimator& estimator, double seconds) = 0;
 };
 
@@ -113,34 +113,34 @@ class RecordingScan {
 
   CallTree::Options TreeOptions() const;
   std::shared_ptr<MergedNames> Naming() const { return options_.Naming(); }
-  // As parsed, for a pass of another kind.
+  // As parsed, for another kind of pass.
   const Filter& filter() const { return filter_; }
   // Whether the samples are exceptions, so that weights are events.
   format::Stream stream() const { return stream_; }
   bool of_exceptions() const { return stream_ == format::Stream::kExceptions; }
 
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
-  // Makes the tree, and the visitor for it; twice if names turn out to be one (ReadNamed).
+  // Creates the tree, and its visitor; twice if more names must be merged (ReadNamed).
   ExitCode Run(NamePool* names, std::optional<CallTree>* tree, const std::function<ScanVisitor*()>& visitor);
-  // For the same recordings and a visitor that takes the same of them: what was read first is not read again.
+  // For a later scan of the same recordings with the same selection: reuses the first passes.
   void TakeFirstPasses(RecordingScan* before) { first_passes_ = std::move(before->first_passes_); }
-  // For a second pass: the first one has reported damage.
+  // For a second pass, because the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 
-  // What was read; after Run.
+  // Totals of what was read; valid after Run.
   const ScannedTotals& scanned() const { return summary_.scanned(); }
-  // What estimates were made from: "point", or "sample" if no row could be read.
+  // What estimates were computed from: "point", or "sample" if no row could be read.
   const char* observed() const { return scanned().points > 0 ? "point" : "sample"; }
-  // Estimates of the matched samples, and of a group without samples. Shares are of total().
-  // Without filters the matched bytes are the total, which has what could not be written, too.
+  // Estimates of the matched samples, and of a group without samples. Shares are relative to total(). Without filters
+  // the matched bytes are the total, which includes what could not be written.
   GroupEstimates matched() const;
   const GroupEstimates& unseen() const { return unseen_; }
-  // The base of shares: "all", "span" or "selection"; without a filter they are equal.
+  // Base of shares: "all", "span" or "selection"; without a filter they are equal.
   const char* share_of() const;
-  // Bytes, or events, of all that was recorded.
+  // Bytes, or events, of everything recorded.
   const Estimate& total() const { return total_; }
   bool chooses_all() const { return filter_.chooses_all(); }
-  // Whether no recording has data in the requested time, or nothing could be read of one of them. Then budgets have no
+  // Whether no recording has data for the requested time, or nothing could be read of one. Budgets then have no
   // estimates: the sum is unknown, not 0.
   bool lacks_data() const { return has_unread_ || asked_time_.is_beside_data(); }
   // The part of each recording between --from and --to, as (begin, end) in ns since 1970.
@@ -151,10 +151,10 @@ class RecordingScan {
   const std::vector<std::string>& trust_reasons() const { return summary_.trust_reasons(); }
   // CPU time of the processes within --from and --to; nullopt if a recording does not have it.
   const std::optional<CpuSeconds>& cpu() const { return cpu_; }
-  // Prints that on stderr, for formats without the loss line.
+  // Prints this on stderr, for formats without the loss line.
   void PrintTrust() const;
   render::Object AsObject() const { return summary_.AsObject(); }
-  // For reports that are not declared yet.
+  // For reports that are not declared as data yet.
   nlohmann::json AsJson() const;
 
  private:
@@ -164,21 +164,21 @@ class RecordingScan {
     ByRows by_rows, calibrated;  // calibrated: empty: none
   };
   struct Pass;
-  // In steps, one after the other.
+  // Reads one recording in five steps.
   ExitCode Read(Recording* recording, CallTree* tree, ScanVisitor* visitor);
   Pass Prepare(Recording* recording, ScanVisitor* visitor);
   void ReadBlocks(Pass* pass, CallTree* tree) const;
   void AskTimes(Pass* pass);
   void EstimateGroups(Pass* pass);
   ExitCode Summarize(const Pass& pass);
-  // `filter`: started.
+  // `filter` must have been started.
   RowRules RulesOf(const format::FileHeader& header, const Filter& filter, const ScanVisitor* visitor) const;
   void WarnIfTwice(const Recording& recording, uint64_t last_ns, bool of_live);
   void AddCpu(const std::optional<CpuSeconds>& cpu);
   void Conclude(const GroupEstimates& matched, const Estimator& estimator);
 
   ScanOptions options_;
-  Filter filter_;  // as parsed: each recording starts a copy
+  Filter filter_;  // as parsed; each recording starts a copy
   AllocationPrimitives primitives_;
   format::Stream stream_ = format::Stream::kAllocations;
   bool is_quiet_ = false;
@@ -189,7 +189,7 @@ class RecordingScan {
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;  // since 1970
   };
-  std::vector<Seen> seen_;                                             // the recordings so far
+  std::vector<Seen> seen_;                                             // recordings read so far
   std::vector<std::pair<CensusStrata, RowCalibration>> first_passes_;  // by recording
   AskedTime asked_time_, asked_instant_, asked_span_;
   ScanSummary summary_;
@@ -197,14 +197,14 @@ class RecordingScan {
   Estimate total_;
   std::optional<CpuSeconds> cpu_;
   bool has_unknown_cpu_ = false;
-  bool has_unread_ = false;  // a recording of which nothing could be read
+  bool has_unread_ = false;  // nothing could be read of a recording
   double whole_ = 0;         // base of shares, in bytes
 };
 
-// One more scan of a file, by a visitor made for its tree; another scan has reported damage.
+// An additional scan of a file, by a visitor created for its tree; another scan has reported damage.
 class FileScan {
  public:
-  // `kinds`: of --kind; empty: allocations.
+  // `kinds`: values of --kind; empty: allocations.
   explicit FileScan(const std::string& path, std::vector<std::string> kinds = {});
   CallTree* tree() { return &tree_; }
   const RecordingScan& scan() const { return scan_; }

@@ -11,7 +11,7 @@
 namespace heaprec::tools {
 namespace {
 
-// A part of all bytes that is worth a remark.
+// The share of all bytes from which on a remark is printed.
 constexpr double kMuchLeftOut = 0.01;
 
 }  // namespace

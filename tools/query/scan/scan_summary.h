@@ -1,5 +1,5 @@
-// What recordings have been added up, what of them was lost, and whether the sums can be relied on: the last lines of
-// every command that adds up.
+// The recordings that were read, their losses, and their trustworthiness: the last lines of every command that computes
+// sums.
 //
 // Units:    as format/model/model.h.
 #pragma once
@@ -25,20 +25,20 @@ namespace heaprec::tools {
 
 struct ScannedTotals : LossTotals {
   uint64_t matched = 0;  // points or samples that passed the filters
-  double seconds = 0;    // of all recordings together, within --from and --to
+  double seconds = 0;    // total of all recordings, within --from and --to
   bool complete = true;
 };
 
 class ScanSummary {
  public:
-  // What estimates were made from: all points of blocks that were read from their rows, samples of others.
+  // What estimates were computed from: all points of blocks that were read from their rows, samples of others.
   struct Points {
     uint64_t matched = 0, all = 0;
     bool has_rows = false;
     uint64_t calibrated_to = 0;  // points of the rows that samples were calibrated to
-    double left_out = 0;         // part of the bytes: of rows without samples that a filter cannot judge
+    double left_out = 0;         // share of the bytes in rows without samples to which a filter cannot be applied
   };
-  // A recording that was read to its end. `reasons`: why its numbers should not be believed; empty: they may be.
+  // Adds a recording that was read to its end. `reasons`: why its numbers are not trustworthy; empty: they are.
   void Note(const Recording& recording, double seconds, const Points& points, const CensusStrata& census,
             const std::vector<std::string>& reasons);
 
@@ -46,10 +46,10 @@ class ScanSummary {
   void SetMergedNames(std::string text) { merged_names_ = std::move(text); }
   const ScannedTotals& scanned() const { return scanned_; }
   // "# 1,234 samples, 12 dropped to keep the rate (their weight is kept), 0 lost\n"; if a recording is not trustworthy,
-  // a second line says so: "# trustworthy: no, because ...\n". Only imports do not know their losses.
+  // followed by "# trustworthy: no, because ... ". The losses of imports are unknown.
   std::string LossLine() const;
   const std::vector<std::string>& trust_reasons() const { return doubts_; }
-  // "no, because ..."; empty: all may be believed.
+  // "no, because ..."; empty: all are trustworthy.
   std::string TrustVerdict() const;
   // {"recordings": [{"recording_id": ..., "file": ..., "losses": {...}}], "events": ..., "seconds": ...}
   render::Object AsObject() const;
@@ -57,24 +57,23 @@ class ScanSummary {
  private:
   ScannedTotals scanned_;
   uint64_t points_ = 0;
-  double left_out_ = 0;            // the most of all recordings
-  size_t sharpened_ = 0;           // recordings, by their census
-  std::set<std::string> blunted_;  // what is said of those that have one, but are not
-  size_t doubted_ = 0;             // recordings
+  double left_out_ = 0;            // maximum over the recordings
+  size_t sharpened_ = 0;           // number of recordings adjusted by their census
+  std::set<std::string> blunted_;  // messages for recordings with a census that are not adjusted
+  size_t doubted_ = 0;             // number of untrustworthy recordings
   std::vector<std::string> doubts_;
   std::string merged_names_;
   render::List recordings_;
 };
 
-// Why numbers that are added up of one stream of a recording should not be believed: the reasons of `summary`, found
-// out beside another reading.
+// Why sums over one stream of a recording are not trustworthy: the reasons of `summary`, found during another pass.
 //
 //   StreamTrust trust(header, stream);
 //   for (block) trust.Add(block);
-//   trust.Reasons(recording);        // after the last block, or the last one so far; empty: none
+//   trust.Reasons(recording);        // after the last block, or the latest so far; empty: none
 class StreamTrust {
  public:
-  // `has_design`: the caller has a design of the stream, without strata, that can be handed to Reasons.
+  // `has_design`: the caller has a design of the stream, without strata, for Reasons.
   StreamTrust(const format::FileHeader& header, format::Stream stream, bool has_design = false);
 
   void Add(const format::Block& block, bool by_rows = false);
@@ -83,7 +82,7 @@ class StreamTrust {
  private:
   const format::Stream stream_;
   StreamTotals totals_;
-  std::optional<Design> own_;  // of allocations: what was counted is compared with it
+  std::optional<Design> own_;  // for allocations: compared with the counted bytes
 };
 
 }  // namespace heaprec::tools

@@ -13,9 +13,9 @@ namespace {
 using format::Stream;
 
 constexpr char kHeapOnly[] = "--follow shows allocations of the heap only";
-constexpr uint32_t kTop = 0xffffffff;  // the parent of rows that are no callers
-constexpr size_t kSteps = 600;         // kept for curves
-// Callers shown below a row; the rest of them is little.
+constexpr uint32_t kTop = 0xffffffff;  // parent of rows that are not callers
+constexpr size_t kSteps = 600;         // number of steps in curves
+// Maximum callers shown below a row; the others are small.
 constexpr size_t kCallers = 5;
 
 double Measure(const Subset& sums, const std::string& sort) {
@@ -179,7 +179,7 @@ void Follow::AddDrawn(const format::Block& block, std::span<const WeightedSample
 FollowStep* Follow::StepAt(uint64_t time_ns) {
   const uint64_t step = time_ns / interval_ns_;
   if (step < first_step_) return nullptr;
-  // A time far ahead of the intervals is damage.
+  // A time far beyond the intervals means damage.
   if (step - first_step_ >= steps_.size() + kSteps) return nullptr;
   while (step - first_step_ >= steps_.size()) steps_.push_back({0, last_heap_, 0, 0, heap_.last_after});
   return &steps_[step - first_step_];
@@ -207,7 +207,7 @@ void Follow::AddStates(const format::Block& block) {
   }
 }
 
-// What no span shows any more. Blocks come in order of time, the samples of one in any.
+// Removes data that no span shows any more. Blocks are in order of time, the samples of one in any order.
 void Follow::Forget() {
   const uint64_t kept_ns = (kLongestSpan + 1) * 1'000'000'000 + interval_ns_;
   uint64_t first_ns = end_ns_ - std::min(kept_ns, end_ns_);
@@ -260,7 +260,7 @@ void Follow::AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking
   }
 }
 
-// A row of the recording is not divided.
+// A row of the recording cannot be divided.
 uint64_t Follow::BeginOf(uint64_t span_ns) const {
   const uint64_t begin_ns = end_ns_ - span_ns;
   for (const TimeOfRows& time : row_times_) {

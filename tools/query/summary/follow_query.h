@@ -1,19 +1,17 @@
-// A recording that grows: what it has allocated in a span that ends now, by class, site, ..., with the callers of rows
-// that are opened; and beside it what was counted, the heap and the collections over time.
+// A growing recording: its allocations in a span that ends now, by class, site, ..., with the callers of expanded rows;
+// also counted bytes, heap and collections over time.
 //
 //   auto follow = Follow::Start(std::move(recording), question);
 //   follow->Read();                                   // each second: what has been written since
 //   const FollowAnswer answer = follow->Answer(10);   // of the last 10 s
 //
-// The rows of a span are those of `top --from --to` of the recording so far, to the last digit. They come from the
-// recording's rows, which hold all points, if these are enough for the question: then a span begins where one of their
-// intervals does. Otherwise they come from kept samples, as with `top --no-rows`. Callers always do; they share what
-// their row has.
+// The rows of a span equal exactly those of `top --from --to` for the recording so far. They come from the recording's
+// rows, which include all points, if these are sufficient; a span then begins with one of their intervals. Otherwise
+// they come from kept samples, as with `top --no-rows`. Callers always come from samples, scaled to their row.
 //
 // Units:    bytes, ns since the start of the recording; spans in seconds.
-// Memory:   the points of the last kLongestSpan seconds by row, their samples, and two Subsets for each row since the
-//           start.
-// Failure:  Start: a sentence for the user. Damage is skipped, as everywhere.
+// Memory:   the points of the last kLongestSpan seconds by row, their samples, and two Subsets per row since the start.
+// Failure:  Start: an error message for the user. Damage is skipped, as everywhere.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +39,14 @@
 
 namespace heaprec::tools {
 
-// A row: its key, then the callers that were opened below it, nearest first.
+// A row: its key, followed by expanded callers below it, nearest first.
 using RowPath = std::vector<uint32_t>;
 
 struct FollowQuestion {
-  ScanOptions scan;  // filters and what a site is; one file, which is not opened again
+  ScanOptions scan;  // filters and the definition of a site; one file, which is not reopened
   Grouping grouping{By::kSite};
   std::set<RowPath> opened;
-  std::shared_ptr<MergedNames> merged = nullptr;  // names that are known to be one; Start makes it
+  std::shared_ptr<MergedNames> merged = nullptr;  // merged names; created by Start
 };
 
 struct FollowRow {
@@ -61,61 +59,62 @@ struct FollowRow {
 struct FollowAnswer {
   uint64_t begin_ns = 0, end_ns = 0;  // the span
   bool is_whole = false;              // since the start
-  std::vector<FollowRow> rows;        // opened ones are followed by their callers
+  std::vector<FollowRow> rows;        // expanded rows are followed by their callers
   size_t all_rows = 0;                // without callers
-  GroupEstimates all;                 // of what the filters leave in the span
-  double counted_bytes = 0;           // exact, of all
+  GroupEstimates all;                 // of what passes the filters in the span
+  double counted_bytes = 0;           // exact, without filters
   uint64_t pauses = 0, paused_ns = 0;
-  bool has_rows = false;  // all.samples are points
+  bool has_rows = false;  // all.samples counts points of rows
   double Seconds() const { return static_cast<double>(end_ns - begin_ns) * 1e-9; }
 };
 
-// What is known of an interval (a second) of the recording.
+// The data of one interval (a second) of the recording.
 struct FollowStep {
   uint64_t counted_bytes = 0;
-  uint64_t heap_used = 0;  // the last that was seen until then; 0: none
+  uint64_t heap_used = 0;  // latest value until then; 0: none
   uint64_t pauses = 0, paused_ns = 0;
-  uint64_t heap_after = 0;  // what the last collection until then left; 0: there was none
+  uint64_t heap_after = 0;  // after the latest collection until then; 0: none
 };
 
 class Follow {
  public:
-  // The longest span but the whole recording, in seconds.
+  // The longest span except the whole recording, in seconds.
   static constexpr uint64_t kLongestSpan = 60;
 
   static Result<std::unique_ptr<Follow>> Start(std::unique_ptr<Recording> recording, FollowQuestion question);
 
-  // Blocks that were written since the last call. Whether there were any.
+  // Reads the blocks written since the last call. Returns whether there were any.
   bool Read();
-  // After Read: whether more names have turned out to be one, as `top` shows them. If so, ask question() again, with no
-  // row opened: keys are other ones then.
+  // Call after Read. Returns whether more names must be merged, as in `top`. If so, call Ask with question() again,
+  // with all rows collapsed, because keys change.
   bool Settle() { return question_.merged != nullptr && question_.merged->Settle(); }
-  // `span`: seconds until the end of what was read; 0: since the start. Rows by `ranking`, which has no min_share.
+  // `span`: seconds until the end of the read data; 0: since the start. Rows are ordered by `ranking`, whose min_share
+  // is ignored.
   FollowAnswer Answer(uint64_t span, const Ranking& ranking);
-  // The same recording from its start, asked something else.
+  // Reads the same recording from its start for another question.
   Result<std::unique_ptr<Follow>> Ask(FollowQuestion question) const;
 
-  // Headlines of what was read, without filters. `file`: how a command line names the recording.
+  // Headlines of the data read so far, without filters. `file`: the recording's name on a command line.
   Headlines HeadlinesSoFar(const std::string& file);
-  // The last intervals that are complete, oldest first.
+  // The latest complete intervals, oldest first.
   std::vector<FollowStep> StepsSoFar() const;
   const GcSummary& heap() const { return heap_; }
   const Recording& recording() const { return *recording_; }
   const FollowQuestion& question() const { return question_; }
-  // Where everything is known up to: the end of the last interval.
+  // Time up to which everything is known: the end of the last interval.
   uint64_t end_ns() const { return end_ns_; }
   uint64_t begin_ns() const { return begin_ns_; }
 
  private:
-  // What a sample, or a row of the recording, adds to a row.
+  // The contribution of a sample, or a row of the recording, to a row.
   struct Drawn {
-    uint64_t begin_ns = 0, end_ns = 0;  // of a sample equal
+    uint64_t begin_ns = 0, end_ns = 0;  // equal for a sample
     uint32_t key = 0;
     CallTree::NodeId leaf = 0;
-    bool counts = false, is_kept = false;  // adds to the estimates of its row; to those of its callers
+    bool counts = false, is_kept = false;  // contributes to the estimates of its row; of its callers
     Subset sums;
   };
-  // The sums of rows and of the callers below those that are opened.
+  // The sums of rows, and of the callers below expanded ones.
   class Rows {
    public:
     Rows() = default;
@@ -124,10 +123,10 @@ class Follow {
     struct Row {
       uint32_t parent = 0, key = 0;
       bool is_open = false, has_callers = false;
-      Subset sums, kept;  // kept: of its samples alone
+      Subset sums, kept;  // kept: of its samples only
     };
     const std::vector<Row>& all() const { return rows_; }
-    // Of all rows that are no callers.
+    // Sum over all rows that are not callers.
     const Subset& sums() const { return sums_; }
     const Subset& kept() const { return kept_; }
     RowPath PathOf(uint32_t row) const;
@@ -137,7 +136,7 @@ class Follow {
     const FollowQuestion* question_ = nullptr;
     const CallTree* tree_ = nullptr;
     std::vector<Row> rows_;
-    std::unordered_map<uint64_t, uint32_t> places_;  // by parent and key
+    std::unordered_map<uint64_t, uint32_t> places_;  // index by parent and key
     Subset sums_, kept_;
   };
   struct Estimators {
@@ -146,7 +145,7 @@ class Follow {
   struct Factors {
     double bytes = 1, objects = 1;
   };
-  // The largest of a grouping, since the start, of everything.
+  // The largest groups since the start, without filters.
   struct Largest {
     explicit Largest(By by) : grouping(by) {}
     Grouping grouping;
@@ -156,7 +155,7 @@ class Follow {
   Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter);
   void Add(const format::Block& block);
   void AddLargest(const format::Block& block, std::span<const WeightedSample> drawn);
-  // `samples`: those of the block, or of its rows, that `drawn` is of.
+  // `samples`: the block's samples, or SamplesOfRows, to which `drawn` refers.
   void AddDrawn(const format::Block& block, std::span<const WeightedSample> drawn,
                 const std::vector<format::Sample>& samples, bool counts, bool is_kept);
   void AddSteps(const format::Block& block);
@@ -178,12 +177,12 @@ class Follow {
   CallTree tree_;
   Names names_;
   const bool reads_rows_, table_takes_rows_;
-  Design samples_, headlines_, table_;  // of kept samples; of rows where there are any; where the table reads them
+  Design samples_, headlines_, table_;  // for kept samples; for rows if there are any; for what the table reads
   StreamTrust trust_;
   GcSummary heap_;
   std::deque<Drawn> latest_;
-  std::deque<TimeOfRows> row_times_;  // of the latest blocks that the table reads from their rows
-  bool has_rows_ = false;             // there was one
+  std::deque<TimeOfRows> row_times_;  // of the latest blocks that the table reads from rows
+  bool has_rows_ = false;             // there was a row
   Rows rows_;                         // since the start
   Largest sites_{By::kSite}, classes_{By::kClass};
   std::deque<FollowStep> steps_;

@@ -15,16 +15,16 @@
 namespace heaprec::tools {
 namespace {
 
-// Shares of time in GC above which an application usually suffers; HotSpot's own goal (GCTimeRatio) is 1 to 8 %.
+// Shares of time in GC above which applications usually suffer; HotSpot's own goal (GCTimeRatio) is 1 to 8 %.
 constexpr double kMuchGc = 0.1, kSomeGc = 0.05;
-// The heap after a collection that grew by this factor has grown.
+// Growth of the heap after collections by this factor is reported.
 constexpr double kGrown = 1.25;
-// Half of an interval, as a share, with which samples say nothing about a count.
+// Half the width of an interval, relative to the value, at which samples cannot be compared with a count.
 constexpr double kTooVague = 0.5;
 
 std::string Shown(const render::Value& value, render::Unit unit) { return render::FormatInline(value, unit, true); }
 
-// "Page.setChild" of "org.h2.mvstore.Page.setChild"; a native function keeps its library.
+// Returns "Page.setChild" for "org.h2.mvstore.Page.setChild"; a native function keeps its library.
 std::string ShortSite(const std::string& site) {
   if (site.find(".so.") != std::string::npos) return site;
   const size_t method = site.rfind('.');
@@ -50,7 +50,7 @@ std::string SinceText(const Estimate& since_s) {
                      time(since_s.high));
 }
 
-// "malloc": as --kind spells it; empty: objects.
+// Returns "malloc", as spelled in --kind; empty: objects.
 std::string KindOf(const FoundLeak& leak) {
   return leak.stream == format::Stream::kAllocations ? "" : TraitsOf(leak.stream).name;
 }
@@ -111,7 +111,7 @@ void AddGrowth(const HeadlineInputs& inputs, std::vector<Headline>* into) {
   }
 }
 
-// ": samples agree with the exact count (-3.6 %, expected up to 4 %)"; empty: nothing was counted.
+// Returns ": samples agree with the exact count (-3.6 %, expected up to 4 %)"; empty: nothing was counted.
 std::string AgreementText(const HeadlineInputs& inputs) {
   const auto share = [](double value) { return Shown(value, render::Unit::kShare); };
   std::string text;
@@ -148,7 +148,7 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
   };
   const bool has_grown = std::ranges::any_of(
       into->sentences, [](const Headline& one) { return one.id == "growth" && one.mood == Mood::kWarning; });
-  if (!inputs.trust_reasons.empty()) return choose("doctor " + file, "what is wrong with the numbers");
+  if (!inputs.trust_reasons.empty()) return choose("doctor " + file, "why the numbers are not trustworthy");
   if (!inputs.leaks.empty()) {
     const std::string kind = KindOf(inputs.leaks.front());
     return choose((kind.empty() ? "leaks " : "leaks --kind " + kind + " ") + file, "what grows");

@@ -5,7 +5,7 @@
 //   for (const Headline& one : headlines.sentences) ... one.text;
 //
 // Units:    bytes, ns; shares from 0 to 1.
-// Failure:  none: what the recording does not tell has no sentence.
+// Failure:  none: missing data has no sentence.
 #pragma once
 
 #include <cstdint>
@@ -28,35 +28,35 @@ struct Headline {
   std::string text;  // one sentence
 };
 
-// What is said something of. Names are valid UTF-8.
+// The data from which the sentences are made. Names are valid UTF-8.
 struct HeadlineInputs {
   struct Top {
     std::string name;
     Estimate share;
   };
-  std::string file;                       // as commands open it
-  std::vector<FoundLeak> leaks;           // of all that the recording tracks; the fastest growing first
-  std::optional<Estimate> out_of_memory;  // OutOfMemoryErrors that were thrown
+  std::string file;                       // name for commands
+  std::vector<FoundLeak> leaks;           // of everything that the recording tracks; the fastest growing first
+  std::optional<Estimate> out_of_memory;  // number of thrown OutOfMemoryErrors
   std::optional<Top> site, klass;         // with the most bytes
-  double allocated_bytes = 0;             // in all
+  double allocated_bytes = 0;             // total
   uint64_t duration_ns = 0;
   const GcSummary* heap = nullptr;
   std::optional<Estimate> live_bytes;       // at the end
   std::vector<std::string> trust_reasons;   // why the numbers are not trustworthy
-  std::optional<Estimate> estimated_bytes;  // by the samples alone, where all were counted, too
-  double chance_bytes = 0;                  // by which count and samples differ at most by chance
+  std::optional<Estimate> estimated_bytes;  // from the samples alone, if all bytes were counted, too
+  double chance_bytes = 0;                  // maximum difference of count and samples by chance
   uint64_t lost_samples = 0, sample_points = 0;
 };
 
 struct Headlines {
-  std::vector<Headline> sentences;  // the most important first
+  std::vector<Headline> sentences;  // ordered by importance
   std::string next_command;         // for a shell; empty: none
-  std::string next_reason;          // what it answers
+  std::string next_reason;          // the question that it answers
 };
 
 Headlines HeadlinesOf(const HeadlineInputs& inputs);
 
-// For a POSIX shell: as it is if it is harmless, else in single quotes.
+// Quotes for a POSIX shell: unchanged if harmless, otherwise in single quotes.
 std::string ShellQuoted(const std::string& word);
 
 }  // namespace heaprec::tools

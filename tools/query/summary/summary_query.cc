@@ -24,7 +24,7 @@ void AddTimes(const Recording& recording, const Filter* filter, AskedTime* asked
   }
   const format::Stream stream = MainStream(recording.header());
   const format::StreamCap cap = recording.header().CapOf(stream);
-  // In whole intervals, if they have a cap: the last one may have filled its cap before it was cut short.
+  // Uses whole intervals if they have a cap: the last one may have reached its cap before it was cut off.
   const uint64_t interval_ns = cap.rate_per_second > 0 ? std::max<uint64_t>(cap.interval_ns, 1) : 1;
   const uint64_t intervals = (facts.duration_ns + interval_ns - 1) / interval_ns;
   const double seconds = static_cast<double>(intervals) * static_cast<double>(interval_ns) * 1e-9;

@@ -1,4 +1,4 @@
-// All that a recording adds up to, worked out once for both forms of `summary`.
+// The data of `summary`, computed once for both of its forms.
 //
 // Units:    ns, bytes.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace heaprec::tools {
 
-// Objects outside of TLABs that were counted.
+// Objects outside of TLABs, which were counted.
 struct OutsideTotals {
   OutsideSums all{};
   std::map<std::string, OutsideSums, std::less<>> classes;
@@ -39,13 +39,14 @@ struct Facts {
   OutsideTotals outside{};
   CensusStrata by_census{};
   uint64_t events = 0;  // of all streams
-  // What classes and sites are estimated from: points of rows, kept as samples or not, or samples where there are none.
+  // What classes and sites are estimated from: points of rows, including those not kept as samples, or samples if there
+  // are no rows.
   uint64_t points = 0;
   bool has_rows = false;
   uint64_t duration_ns = 0, end_ns = 0;
-  uint64_t asked_ns = 0;  // of duration_ns, what passes the filter
+  uint64_t asked_ns = 0;  // the part of duration_ns that passes the filter
   double mean_rate = 0;   // events/s
-  double fill = 0;        // of what the rate allows
+  double fill = 0;        // used fraction of the rate limit
   double bytes_per_event = 0;
   std::string ended{};
 
@@ -54,12 +55,12 @@ struct Facts {
   const StreamTotals& allocations() const { return totals[format::Stream::kAllocations]; }
 };
 
-// Reads the recording to its end, into `volume` and `breakdown` too. `filter`: of what the breakdown shows, started;
-// null for none, else `asked` gets its times.
+// Reads the recording to its end, and fills `volume` and `breakdown`. `filter`: for the breakdown, already started;
+// null: no filter, otherwise `asked` gets its times.
 Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, ClassSiteTotals* breakdown,
               AskedTime* asked);
 
-// Whether the filter keeps a sample; empty if there is no filter.
+// Returns whether the filter keeps a sample; empty if there is no filter.
 ClassSiteTotals::Keeps KeptBy(Filter* filter);
 
 }  // namespace heaprec::tools

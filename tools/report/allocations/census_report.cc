@@ -19,7 +19,7 @@ struct CensusEstimates {
       : bytes(scan.estimator().Bytes(of)), objects(scan.estimator().Objects(of)), walks(of.walks) {}
   Estimate bytes, objects;
   uint64_t walks = 0;
-  // Unknown where only a range is known.
+  // Unknown if only a range is known.
   Value MeanSize() const {
     return std::isfinite(bytes.value) && objects.value > 0 ? Value(bytes.value / objects.value) : Value();
   }
@@ -29,7 +29,7 @@ struct CensusRow {
   std::string name;
   CensusGroup now_sums, before_sums;
   CensusEstimates now, before;
-  double share = 0;  // of the bytes; NaN: not known
+  double share = 0;  // of the bytes; NaN: unknown
 };
 
 const char* ByText(CensusBy by) {
@@ -63,7 +63,7 @@ std::vector<CensusRow> RowsOf(const CensusScan& scan, const CensusScan* before, 
   return rows;
 }
 
-// The two are independent.
+// The two estimates are independent.
 Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
   const double value = now.value - before.value;
   return {value, value - std::hypot(now.value - now.low, before.high - before.value),

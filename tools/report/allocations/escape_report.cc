@@ -9,9 +9,9 @@ using namespace render;
 
 namespace {
 
-constexpr uint64_t kCompilingCalls = 10'000;  // fewer may not be enough for C2
+constexpr uint64_t kCompilingCalls = 10'000;  // fewer may not be sufficient for C2
 
-// A method, or below it a class: what it has in each mode.
+// A method or, below it, a class, with its values in each mode.
 struct EscapeRow {
   std::string name;
   std::vector<Value> bytes, objects;
@@ -57,7 +57,7 @@ Group MethodGroup(const std::string& method, const std::vector<CallOutcomes>& mo
   return group;
 }
 
-// The classes of any mode, each once, in the order in which they come.
+// The classes of all modes, each once, in order of occurrence.
 std::vector<std::string> ClassesOf(const std::string& method, const std::vector<CallOutcomes>& modes) {
   std::vector<std::string> names;
   for (const CallOutcomes& mode : modes) {
@@ -104,7 +104,7 @@ Table Modes(const std::vector<std::string>& methods, const std::vector<CallOutco
   return table;
 }
 
-// What the table cannot say of a method.
+// Adds remarks about a method that are not in the table.
 void AddRemarks(const std::string& method, const EscapeMode& mode, const CallOutcome& outcome, Report* report) {
   const auto add = [&](const std::string& text, std::vector<Field> fields = {}) {
     fields.insert(fields.begin(), {{"", method}, {"", mode.title}});

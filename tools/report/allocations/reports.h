@@ -15,44 +15,44 @@
 
 namespace heaprec::tools {
 
-// `heaprec top` as a report: a table for each grouping.
+// `heaprec top` as a report: one table per grouping.
 
-// `what`: what a row is, "class or site".
+// `what`: description of a row, "class or site".
 render::Report TopReport(const RecordingScan& scan, const std::vector<Groups>& tables, const Ranking& ranking,
                          const CallTree& tree, const std::string& what);
 
 // `heaprec tree` as a report: nodes with what was allocated below them.
 
-// Which children of a node are shown.
+// Limits for the children of a node that are shown.
 struct TreeLimits {
   size_t children = 0;  // 0: all
   double min_share = 0.01;
 };
 
-// `tree`: without classes, its boxes estimated; what is below `limits` may be folded.
+// `tree`: without classes, with estimated boxes; boxes below `limits` may be folded.
 render::Report TreeReport(const FlameScan& tree, const TreeLimits& limits);
 
 // `heaprec histogram` as a report: sizes of objects by powers of two.
 
-// `sizes`: grouped by size.
+// `sizes`: samples grouped by size.
 render::Report HistogramReport(const RecordingScan& scan, const Groups& sizes);
 
 // `heaprec timeline` as a report.
 
-// How many steps fit into a text of this width; 0: a width that most terminals have.
+// Returns how many steps fit into this width; 0: the usual width of terminals.
 size_t StepsWithin(size_t columns);
 render::Report TimelineReport(const RecordingScan& scan, const Timeline& timeline);
 
 // `heaprec census` as a report.
 struct CensusRanking {
-  std::string sort = "bytes";  // objects, name
+  std::string sort = "bytes";  // bytes, objects, name
   size_t limit = 0;            // rows; 0: all
 };
 
-// `before`: of an earlier recording, to which this one is compared; null: none.
+// `before`: an earlier recording, with which this one is compared; null: none.
 render::Report CensusReport(const CensusScan& scan, const CensusScan* before, const CensusRanking& ranking);
 
-// `heaprec escape` as a report: what a call allocates in each mode of the JVM's compiler.
+// `heaprec escape` as a report: allocations of one call in each mode of the JVM's compiler.
 
 // `modes`: in the order of EscapeModes(), each with an outcome of every method.
 render::Report EscapeReport(const std::vector<std::string>& methods, const std::vector<CallOutcomes>& modes);

@@ -82,7 +82,7 @@ Table Chart(const Timeline& timeline) {
   return table;
 }
 
-// What the sampler counted is of whole intervals, and of all that it saw: with filters it is not that of the rows.
+// The sampler's counts cover whole intervals, without filters: with filters they differ from those of the rows.
 Table Steps(const RecordingScan& scan, const Timeline& timeline) {
   const bool has_counts = scan.chooses_all() && !timeline.counts_events;
   const std::vector<double> used = timeline.RateUsed(), per_mib = timeline.SamplesPerMib();

@@ -13,7 +13,7 @@ using namespace render;
 
 namespace {
 
-// Callers that text shows below a stack's leaf.
+// Maximum callers that text shows below a stack's leaf.
 constexpr size_t kCallers = 6;
 
 GroupRow RowOf(GroupTable::Key key, const Groups& of, const CallTree& tree, double seconds) {
@@ -64,14 +64,14 @@ struct SizeRow {
   std::string name;
   std::optional<uint64_t> from, below;  // bytes
   GroupRow group;
-  double bytes_bar = 0, objects_bar = 0;  // against the largest
+  double bytes_bar = 0, objects_bar = 0;  // relative to the largest
 };
 
 // Smallest size of a class, in bytes.
 uint64_t MinSizeOf(GroupTable::Key bits) { return uint64_t{1} << (bits - 1); }
 
-// No object of a class is smaller than its smallest size. Without samples that bounds their number better than the mean
-// size of all objects does.
+// No object of a class is smaller than its smallest size. Without samples, this limits their number better than the
+// mean size of all objects.
 GroupEstimates EstimatesOf(const GroupTable& sizes, GroupTable::Key bits) {
   GroupEstimates estimates = sizes.Of(bits);
   if (estimates.samples == 0 && estimates.bytes.value == 0)
@@ -79,7 +79,7 @@ GroupEstimates EstimatesOf(const GroupTable& sizes, GroupTable::Key bits) {
   return estimates;
 }
 
-// Those of unknown size, then from the smallest size to the largest, those between that have no samples too.
+// Unknown sizes first, then from the smallest to the largest size, including those in between without samples.
 std::vector<GroupTable::Row> InOrder(const GroupTable& sizes) {
   uint32_t first = UINT32_MAX, last = 0;
   std::vector<GroupTable::Row> rows;
@@ -122,7 +122,7 @@ std::vector<Column<SizeRow>> Columns(const GroupWords& words) {
   std::vector<Column<SizeRow>> columns;
   for (const Column<GroupRow>& of : GroupColumns(words)) {
     if (of.name == "name") continue;
-    const bool is_of_row = of.name == "mean_size";  // a row's size says it
+    const bool is_of_row = of.name == "mean_size";  // a row's size shows it
     columns.push_back({of.name, is_of_row ? "" : of.heading, of.unit, of.detail,
                        [get = of.get](const SizeRow& row) { return get(row.group); }, of.interval});
   }

@@ -11,7 +11,7 @@ using namespace render;
 
 namespace {
 
-// Per second of what was read; nothing is known if nothing was.
+// Per second of the read data; unknown if there is none.
 Estimate PerSecond(const Estimate& of, double seconds) {
   return seconds > 0 ? Scaled(of, 1 / seconds) : Estimate{0, 0, std::numeric_limits<double>::infinity()};
 }
@@ -20,7 +20,7 @@ using FiguresOfRow = const GroupEstimates& (*)(const GroupRow&);
 const GroupEstimates& Own(const GroupRow& row) { return row.own; }
 const GroupEstimates& Other(const GroupRow& row) { return *row.other; }
 
-// `is_shown`: in text, too.
+// `is_shown`: also in text.
 void AddColumns(const GroupWords& words, const std::string& path, FiguresOfRow of, bool is_shown,
                 std::vector<Column<GroupRow>>* into) {
   const auto heading = [is_shown](const char* text) { return is_shown ? text : ""; };
@@ -78,7 +78,7 @@ std::vector<Column<GroupRow>> GroupColumns(const GroupWords& words) {
 
 std::vector<Field> GroupFields(const std::string& path, const GroupEstimates& estimates, const RecordingScan& scan) {
   std::vector<Column<GroupRow>> columns = GroupColumns(WordsOf(scan));
-  columns.pop_back();  // it has no name
+  columns.pop_back();  // this table has no names
   return FieldsOf(path, columns,
                   GroupRow{.name = {}, .own = estimates, .seconds = scan.scanned().seconds, .other = {}, .frames = {}});
 }

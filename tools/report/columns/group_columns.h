@@ -1,5 +1,5 @@
-// The columns that `top`, `tree`, `histogram` and the totals above them share: add a column here and all have it, in
-// every form.
+// The columns that `top`, `tree`, `histogram` and the totals above them share: a column added here appears in all of
+// them, in every form.
 #pragma once
 
 #include <optional>
@@ -17,27 +17,27 @@ namespace heaprec::tools {
 struct GroupRow {
   std::string name;
   GroupEstimates own;
-  double seconds = 0;                   // of what was read
-  std::optional<GroupEstimates> other;  // GroupWords::other
-  std::vector<std::string> frames;      // of a stack, the root first
-  OutsideSums outside{};                // GroupWords::outside
+  double seconds = 0;                   // of the read data
+  std::optional<GroupEstimates> other;  // see GroupWords::other
+  std::vector<std::string> frames;      // of a stack, root first
+  OutsideSums outside{};                // see GroupWords::outside
 };
 
-// What the columns depend on.
+// Parameters of the columns.
 struct GroupWords {
   bool counts_events = false;      // throws: no bytes, no sizes
-  const char* things = "objects";  // what is counted beside the bytes
-  const char* share = "share";     // the heading of shares: of what
-  std::string name = "class";      // the heading of names
-  std::string other;               // members of JSON for GroupRow::other: "cumulative"; empty: there are none
-  bool shows_other = false;        // in text, too: with callees
+  const char* things = "objects";  // what is counted besides bytes
+  const char* share = "share";     // heading of shares
+  std::string name = "class";      // heading of names
+  std::string other;               // JSON object for GroupRow::other: "cumulative"; empty: none
+  bool shows_other = false;        // also in text: with callees
   bool has_frames = false;
-  std::optional<render::Detail> outside{};  // objects outside of TLABs were counted; where they are shown
+  std::optional<render::Detail> outside{};  // where counted objects outside of TLABs are shown; nullopt: none
 };
 GroupWords WordsOf(const RecordingScan& scan);
 
 std::vector<render::Column<GroupRow>> GroupColumns(const GroupWords& words);
-// The same of a total, as members of `path`: "matched.bytes", ...
+// The same for a total, as members of `path`: "matched.bytes", ...
 std::vector<render::Field> GroupFields(const std::string& path, const GroupEstimates& estimates,
                                        const RecordingScan& scan);
 

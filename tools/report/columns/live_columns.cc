@@ -85,7 +85,7 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveResult& live, const std::stri
 
 std::vector<Field> LiveFields(const std::string& path, const LiveRow& all, const LiveResult& live) {
   std::vector<Column<LiveRow>> columns = LiveColumns(live, "");
-  columns.pop_back();  // it has no name
+  columns.pop_back();  // this table has no names
   return FieldsOf(path, columns, all);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kCount : Unit::kBytes; }
 
-// The sentence, and the fields in the order of its placeholders.
+// The sentence, with the fields in the order of its placeholders.
 render::Line Totals(const RecordingScan& scan) {
   const GroupEstimates matched = scan.matched();
   const double seconds = scan.scanned().seconds;

@@ -64,11 +64,11 @@ Table BaselineTable(const std::vector<CheckResult>& checks) {
 Line HeadlineOf(const CheckAnswer& answer) {
   if (answer.IsWithheld()) {
     const char* const import =
-        "an import from another recorder always is, because its weights are biased: record with heaprec, or let "
-        "--accept-untrustworthy judge the weights as they are";
+        "an import from another recorder is never trustworthy, because its weights are biased: record with heaprec, or "
+        "use --accept-untrustworthy";
     return Sentence("{}: {}; {}", {{"recording", answer.recording},
                                    {"", WithheldText(answer)},
-                                   {"", answer.is_imported ? import : "--accept-untrustworthy judges it anyway"}});
+                                   {"", answer.is_imported ? import : "--accept-untrustworthy checks it anyway"}});
   }
   Line line = Sentence("{}: {} of {} budgets exceeded, {} inconclusive",
                        {{"recording", answer.recording},
@@ -104,7 +104,7 @@ bool NeedsRuns(const CheckAnswer& answer) {
   return std::ranges::any_of(answer.checks, &CheckResult::needs_runs) || (answer.rows && !answer.rows->is_judged);
 }
 
-// Shows the number of runs, or what a single run per side means.
+// Shows the number of runs, or the limits of a single run per side.
 Line RunsLine(const CheckAnswer& answer) {
   const std::vector<Field> runs{{"runs", answer.runs, Unit::kInteger},
                                 {"runs_of_baseline", answer.runs_of_baseline, Unit::kInteger}};
@@ -113,10 +113,10 @@ Line RunsLine(const CheckAnswer& answer) {
   Line line = Hidden(runs);
   line.text =
       NeedsRuns(answer)
-          ? "one run of each side: its total and rates also show how fast the machine was and how long it ran, so they "
-            "are not judged; give --ops N (operations of a run), --per total if both did the same work, or three runs "
+          ? "one run of each side: its total and rates also depend on the machine's speed and the duration, so they "
+            "have no verdict; give --ops N (operations of a run), --per total if both did the same work, or three runs "
             "of each side"
-          : "one run of each side shows only large changes: three of each show smaller ones";
+          : "one run per side shows only large changes; record three runs per side to find smaller ones";
   line.detail = Detail::kAlways;
   return line;
 }

@@ -17,9 +17,9 @@ using namespace render;
 namespace {
 
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
-// A change that is larger than this is not worth a number.
+// Larger changes are not shown as numbers.
 constexpr double kTenfold = 10;
-// Stands for infinity, which JSON cannot represent.
+// Replaces infinity, which JSON cannot represent.
 constexpr double kManyDegrees = 1e6;
 
 // Units of amounts in a scale, and of their changes.
@@ -33,7 +33,7 @@ Units UnitsOf(const Scale& scale, const RecordingScan& scan) {
   return {Unit::kBytes, Unit::kByteChange};
 }
 
-// "same" for what may be noise.
+// Returns "same" for changes that may be noise.
 const char* VerdictName(Verdict verdict) {
   static constexpr std::array<const char*, 5> kNames{"same", "more", "less", "new", "gone"};
   return kNames[static_cast<size_t>(verdict)];
@@ -65,10 +65,10 @@ std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& 
           {"name", name, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
-// The columns of a row that the total has, too.
+// The columns that rows and the total share.
 std::vector<Field> TotalFields(const Difference& total) {
   std::vector<Column<DiffRow>> columns = DiffColumns({Unit::kNumber, Unit::kNumber}, "", "");
-  columns.resize(columns.size() - 3);  // not the points and the name
+  columns.resize(columns.size() - 3);  // without the points and the name
   std::vector<Field> fields = FieldsOf("total", columns, DiffRow{total, "", 0, 0});
   if (IsUnknown(total.before) || IsUnknown(total.after)) {
     for (Field& field : fields) {
@@ -78,7 +78,7 @@ std::vector<Field> TotalFields(const Difference& total) {
   return fields;
 }
 
-// Returns the first run without data, whose amounts a comparison would take for 0; empty: all runs have data.
+// Returns the first run without data, whose amounts would count as 0; empty: all runs have data.
 std::string RunWithoutData(const DiffSide& before, const DiffSide& after) {
   for (const DiffSide* side : {&before, &after}) {
     for (size_t run = 0; run < side->runs.size(); ++run) {
@@ -168,7 +168,7 @@ std::vector<Line> GcLines(const DiffSide& before, const DiffSide& after) {
   return {line};
 }
 
-// How a row must change to be noticed, in words.
+// Returns how much a row must change to be noticed, in words.
 std::string ChangeWords(double change) {
   if (!(change < kTenfold)) return "more than tenfold";
   if (change > 1.8) return fmt::format("more than {:.0f}-fold", 1 + change);
@@ -186,7 +186,7 @@ std::string NoticedWords(const RunComparison& runs, const std::string& row, cons
                      words(0.01));
 }
 
-// What so many runs can show.
+// Describes what this number of runs can show.
 std::vector<Line> RunsLines(const RunComparison& runs, const std::string& row, const char* amount) {
   const std::string noticed = NoticedWords(runs, row, amount);
   if (runs.is_replicated()) {
@@ -202,14 +202,14 @@ std::vector<Line> RunsLines(const RunComparison& runs, const std::string& row, c
                std::vector<Field>())};
 }
 
-// How the rows were compared, and what could have been seen.
+// Describes how the rows were compared, and which changes could have been found.
 std::vector<Line> MethodLines(const DiffResult& result) {
   std::vector<Line> lines{
       Fact("rows", std::string("compared ") + UnitText(result.scale) + ": {}", {{"per_reason", result.unit_reason}})};
   if (result.tables.empty()) return lines;
   if (!result.question.is_judged) {
     lines.push_back(Fact("runs",
-                         "not judged: rates of one run of each side also show how fast the machine was; compare shares "
+                         "no verdict: rates of one run per side also depend on the machine's speed; compare shares "
                          "(--per share) or operations (--ops), or record three runs of each side",
                          std::vector<Field>()));
     return lines;
@@ -229,7 +229,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed",
                           {{"", of.changed, Unit::kInteger}, {"", of.rows.size(), Unit::kInteger}});
   if (of.changed > 0) {
-    heading.text += "; of such rows about {} may not have";
+    heading.text += "; about {} of these rows may be false alarms";
     heading.fields.push_back({"", result.question.fdr, Unit::kShare});
   }
   heading.detail = Detail::kTextOnly;
@@ -244,7 +244,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   }
   Table table = MakeTable("tables[]", DiffColumns(UnitsOf(result.scale, scan), result.scale.Suffix(), of.by.Text()),
                           rows, of.rows.size());
-  table.empty = result.question.is_judged ? "no change that chance would not show" : "not judged";
+  table.empty = result.question.is_judged ? "no significant change" : "not judged";
   table.more = rows.size() == all ? "--all shows them"
                : shown.all        ? "--limit 0 shows all"
                                   : "--limit 0 shows all that changed";
@@ -267,7 +267,7 @@ void AddTables(const DiffResult& result, const RecordingScan& scan, DiffRows sho
   for (const ComparedTable& table : result.tables) AddTable(table, result, scan, shown, tree, into);
 }
 
-// What the amounts of each run are divided by.
+// Returns the divisors of the runs' amounts.
 std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
   std::vector<double> divisors;
   for (const Scale& scale : scales) {
@@ -280,7 +280,7 @@ std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
   return divisors;
 }
 
-// The rows of a table that were tested, for the page.
+// Returns the tested rows of a table, for the page.
 List PageRows(const ComparedTable& table, const CallTree& tree) {
   List rows;
   for (const ComparedRow& row : table.rows) {
@@ -341,12 +341,12 @@ Line TotalLine(const DiffResult& result, const RecordingScan& scan) {
 Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
                   const CallTree& tree) {
   const RecordingScan& scan = before.runs.scan(0);
-  const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // else one run does not tell
+  const bool is_replicated = before.runs.size() + after.runs.size() > 2;  // otherwise a single run is not sufficient
   const char* const amount = scan.of_exceptions() ? "events" : "bytes";
   Report report("heaprec.diff/1");
   report.Add(TotalLine(result, scan));
   if (is_replicated && result.total.verdict == Verdict::kSame) {
-    std::get<Line>(report.sections.back()).text += ", not shown to differ";
+    std::get<Line>(report.sections.back()).text += ", no significant difference";
   }
   report.Add(Hidden({{"per", PerWords()[static_cast<size_t>(result.scale.per)]},
                      {"replicated", is_replicated},
@@ -378,7 +378,7 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
 PageRequest DiffPage(const DiffScan& diff, const Report& report) {
   PageRequest page;
   page.scan = diff.scan_before();
-  // Folding is for tables by method: a page shows stacks as they are.
+  // Only tables by method fold; a page shows stacks unchanged.
   page.scan.fold = false;
   if (diff.are_windows()) {
     page.other_times.emplace();

@@ -10,16 +10,16 @@
 
 namespace heaprec::tools {
 
-// What diff came to.
+// The result of diff.
 struct DiffSide {
   const ComparedRuns& runs;
-  std::string window;  // ", 10s..20s"; mostly empty
+  std::string window;  // ", 10s..20s"; usually empty
 };
 
-// Which rows are shown: those that changed, or all; the first so many.
+// The shown rows: those that changed, or all; at most `limit`.
 struct DiffRows {
   bool all = false;
-  bool given = false;  // else as many as people read
+  bool given = false;  // otherwise the default for people
   size_t limit = 0;    // 0: all
 };
 
@@ -27,10 +27,10 @@ struct DiffRows {
 render::Line TotalLine(const DiffResult& result, const RecordingScan& scan);
 render::Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
                           const CallTree& tree);
-// The page on which both sides are compared, with the report as a tab.
+// The page that compares both sides, with the report as a tab.
 PageRequest DiffPage(const DiffScan& diff, const render::Report& report);
 
-// What a check came to.
+// The result of a check.
 
 render::Report CheckReport(const CheckAnswer& answer);
 

@@ -18,8 +18,8 @@ struct LeakRow {
   const LiveGroup* group;
   Leak leak;
   std::optional<Estimate> since_s;
-  LiveEstimates estimates;          // of what survived
-  std::vector<std::string> frames;  // of a stack, the root first
+  LiveEstimates estimates;          // of survivors
+  std::vector<std::string> frames;  // of a stack, root first
 };
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
@@ -44,7 +44,7 @@ size_t LeaksIn(const std::vector<LeakRow>& rows) {
   return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.leak.leaks; }));
 }
 
-// The largest growth of any single row that cannot be ruled out.
+// Returns the row with the largest growth that cannot be ruled out.
 const LeakRow* LeastCertain(const std::vector<LeakRow>& rows) {
   const LeakRow* least = nullptr;
   for (const LeakRow& row : rows) {
@@ -97,7 +97,7 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   return columns;
 }
 
-// The field for CollectionsText, of the time over which growth is measured.
+// Returns the field for CollectionsText, for the time span of growth.
 std::vector<Field> SpannedCollections(const LiveResult& live) {
   if (!live.knows_collections) return {};
   return {{"", live.spanned_collections, Unit::kInteger}};
@@ -105,7 +105,7 @@ std::vector<Field> SpannedCollections(const LiveResult& live) {
 
 // Says why no leak can be found.
 render::Line TooShort(const LiveResult& live) {
-  if (!live.knows_growth()) return Sentence(std::string("it is unknown what leaks: ") + WhyGrowthIsUnknown(live));
+  if (!live.knows_growth()) return Sentence(std::string("leaks are unknown: ") + WhyGrowthIsUnknown(live));
   if (!TraitsOf(live.stream).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
   return Sentence("no leak found: after " + CollectionsText(live) +

@@ -1,5 +1,4 @@
-// heaprec live: what is live.
-// heaprec live: what is live.
+// heaprec live: shows live objects.
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +16,7 @@ using namespace render;
 
 namespace {
 
-// What a row is sorted by: a range by its upper end. What is unknown comes last.
+// Sorts ranges by their upper ends, and unknown values last.
 double SizeOf(const Estimate& estimate) { return IsRange(estimate) ? estimate.high : OrUnbounded(estimate).value; }
 
 double Measure(const LiveRow& row, const std::string& sort) {
@@ -140,18 +139,18 @@ Report LiveObjectsReport(const LiveAnswer& answer) {
   return report;
 }
 
-// heaprec live --garbage: single objects that died.
+// heaprec live --garbage: shows single objects that died.
 
 namespace {
 
-// The groupings, in this order.
+// Indices of the groupings.
 enum { kClass, kThread, kStack };
 
 struct TraceRow {
   DeadTrace trace;
   uint64_t died_at_ns = 0;  // since the start of the recording
   std::string class_name, thread;
-  std::vector<std::string> frames;  // the root first
+  std::vector<std::string> frames;  // root first
 };
 
 std::vector<TraceRow> TraceRowsOf(const LiveAnswer& answer, bool newest) {
@@ -219,10 +218,10 @@ struct LifetimeRow {
   MedianLifetime median;
 };
 
-// Ages, in seconds, where no collection sets the pace.
+// Ages in seconds, if lifetimes do not depend on collections.
 constexpr double kSoon = 1, kLate = 60;
 
-// nullopt: no collection was seen that tells.
+// Returns nullopt if there was no collection that shows it.
 std::optional<Estimate> DiesYoung(const LifetimeRow& row) {
   if (row.collections.empty()) return std::nullopt;
   const Estimate& first = row.collections.front().reached;
@@ -237,7 +236,7 @@ std::optional<Estimate> Promoted(const LifetimeRow& row, uint64_t collections) {
   return last.reached.value > 0 ? Estimate{last.reached.value, 0, last.reached.high} : last.reached;
 }
 
-// Where more than half reach all ages that were seen, at least the last of them.
+// If more than half reach all observed ages, shows the last age as a minimum.
 Value MedianOf(const LifetimeRow& row) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (row.median.value) {
@@ -249,7 +248,7 @@ Value MedianOf(const LifetimeRow& row) {
 
 LifetimeRow LifetimeRowOf(std::string name, const LiveGroup& group, const LiveResult& live) {
   LifetimeRow row{std::move(name), &group, {}, {}, {}};
-  // Steps are the same whatever the recording's length.
+  // Steps do not depend on the recording's length.
   row.seconds = AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
   if (TraitsOf(live.stream).lifecycle.is_collected && live.knows_survivors) {
     row.collections = AgeAxis::InCollections(group.collections.steps().size()).CurveOf(group.collections);
@@ -273,7 +272,7 @@ std::vector<LifetimeRow> LifetimeRowsOf(const LiveTable& table, const LiveAnswer
 
 using Columns = std::vector<Column<LifetimeRow>>;
 
-// What becomes of them: by collections, or by time where nothing is collected.
+// Survival by collections or, without collections, by time.
 void AddSurvival(const LiveResult& live, Columns* into) {
   const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
   const uint64_t promoted = live.question.promoted;
@@ -295,7 +294,7 @@ void AddCurve(const std::string& name, const std::string& age, std::vector<Survi
   }
 }
 
-// The curve as a picture: by collections where they tell what is dead, else by time.
+// The curve as a picture: by collections if they find dead objects, otherwise by time.
 Value CurveOf(const LifetimeRow& row) {
   const bool by_collections = !row.collections.empty();
   List points;

@@ -8,18 +8,18 @@
 
 namespace heaprec::tools {
 
-// `heaprec live` as reports: what is live, how long objects live, and which died.
+// `heaprec live` as reports: live objects, lifetimes, and dead objects.
 
 render::Report LiveObjectsReport(const LiveAnswer& answer);
 render::Report LifetimesReport(const LiveAnswer& answer);
-// `newest`: the objects that died last, else a random sample of all that died.
+// `newest`: the objects that died last; otherwise a random sample of all dead objects.
 render::Report GarbageReport(const LiveAnswer& answer, bool newest);
 
 // `heaprec leaks` as a report: the sites whose live bytes keep growing.
 struct LeakRanking {
   double rate = 0.05;  // the false discovery rate
-  size_t limit = 0;    // rows; 0: all
-  bool all = false;    // also those whose growth is not significant
+  size_t limit = 0;    // maximum rows; 0: all
+  bool all = false;    // also show groups whose growth is not significant
 };
 
 render::Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking);

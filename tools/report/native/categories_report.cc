@@ -35,7 +35,7 @@ CategoryBytes In(const MemorySnapshot& snapshot, const std::string& name) {
 
 bool HasCategories(const MemorySnapshot& snapshot) { return !snapshot.categories.empty(); }
 
-// The first and the last snapshot that have categories; null: none has.
+// Returns the first and the last snapshot with categories; null: none.
 std::pair<const MemorySnapshot*, const MemorySnapshot*> WithCategories(const std::vector<MemorySnapshot>& snapshots) {
   const auto first = std::ranges::find_if(snapshots, HasCategories);
   if (first == snapshots.end()) return {nullptr, nullptr};
@@ -68,7 +68,7 @@ void AddCategories(const std::vector<MemorySnapshot>& snapshots, Group* group) {
   group->Add(MakeTable("categories", columns, rows));
 }
 
-// A line of the table that has a column for each snapshot.
+// A row of the table with one column per snapshot.
 struct TimeRow {
   std::string name;
   std::vector<Value> cells;
@@ -103,7 +103,7 @@ std::vector<TimeRow> TimeRows(const MemoryAnswer& answer) {
       AddRow(snapshots, committed, "JVM: " + category.first, &rows);
     }
   }
-  // A site's estimates are at other snapshots, of which text shows some.
+  // Estimates of a site are for other snapshots, of which text shows some.
   for (const SiteLine& site : answer.sites.lines) {
     TimeRow row{"live: " + site.name, {}};
     for (const MemorySnapshot& snapshot : snapshots) {

@@ -20,8 +20,8 @@ constexpr double kFirstAge = 0.01;
 struct NativeRow {
   NativeVisitor::Row of;
   std::string name;
-  std::vector<std::string> callers;  // the innermost first
-  double seconds = 0;                // of the recording
+  std::vector<std::string> callers;  // innermost first
+  double seconds = 0;                // duration of the recording
 };
 
 bool IsByAge(const NativeAnswer& answer) { return answer.min_age_ns > 0; }
@@ -56,7 +56,7 @@ std::vector<std::string> Below(std::vector<std::string> callers, size_t most) {
   return callers;
 }
 
-// The share that reaches the ages from 10 ms to `longest_s`, each so many times the one before.
+// The shares that reach ages from 10 ms to `longest_s`, in geometric steps.
 Value SurvivalLine(const std::vector<Survival>& curve, double longest_s) {
   List shares;
   for (int i = 0; i < kSurvivalPoints; ++i) {
@@ -209,10 +209,10 @@ namespace {
 struct MappingRow {
   MappingVisitor::Row of;
   std::string name;
-  std::vector<std::string> callers;  // the innermost first
+  std::vector<std::string> callers;  // innermost first
 };
 
-// By what may be touched, then by address space.
+// Orders by accessible bytes, then by address space.
 std::vector<MappingVisitor::Row> Ranked(const MappingVisitor& mappings) {
   std::vector<MappingVisitor::Row> rows = mappings.Rows();
   std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto& row) {

@@ -65,8 +65,8 @@ std::vector<std::string> ShownFrames(const TableRow& row, const TableAnswer& ans
   return frames;
 }
 
-// A table may tell sites apart by more frames than are shown: those that look the same are one row, whose callers are
-// those that all of them have.
+// A table may distinguish sites by more frames than are shown: sites that look equal are one row, with their common
+// callers.
 std::vector<TableRow> ShownRows(const TableAnswer& answer) {
   std::vector<TableRow> rows;
   std::map<std::vector<std::string>, size_t> known;
@@ -139,10 +139,10 @@ Report NativeTableReport(const TableAnswer& answer) {
   AddOverruns(table, &report);
   report.Add(Sentence(kRequested));
   if (answer.uncounted > 0) {
-    report.Add(Sentence(
-        "# trustworthy: no, because there was no memory to count {} call(s): what is live is unknown, other sums are "
-        "lower bounds",
-        {{"", answer.uncounted, Unit::kInteger}}));
+    report.Add(
+        Sentence("# trustworthy: no, because there was no memory to count {} call(s): live bytes are unknown, and "
+                 "other sums are lower limits",
+                 {{"", answer.uncounted, Unit::kInteger}}));
   }
   report.Add(Sentence(std::string(answer.uncounted == 0 ? "# exact; " : "# ") +
                           "not counted: {} block(s) ({}) allocated before the start, {} call(s) (out of memory), {} "

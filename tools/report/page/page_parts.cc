@@ -25,7 +25,7 @@
 namespace heaprec::tools {
 namespace {
 
-// Rows of each table, and snapshots of memory: a page is opened by people, and sent to them.
+// Limits for the page's tables and memory snapshots, so that it stays small.
 constexpr size_t kRows = 100, kSnapshots = 12;
 
 using Groupings = std::vector<Grouping>;
@@ -131,7 +131,7 @@ List FactsOf(const Group& summary) {
   return facts;
 }
 
-// What `heaprec doctor` finds. Reads the recording to its end.
+// The findings of `heaprec doctor`. Reads the recording to its end.
 List FindingsOf(Recording* recording) {
   List findings;
   for (const Finding& one : Diagnose(recording)) {
@@ -172,10 +172,10 @@ Object PageFacts(const Recording& recording, const std::string& file, bool use_c
   page.push_back({"trustworthy", trust.reasons.empty()});
   page.push_back({"facts", FactsOf(SummaryReport(summary, ""))});
   if (headlines.empty()) {
-    // The page may be read anywhere: where the recording lay here says nothing there.
+    // The page may be opened on another machine, so the local folder is omitted.
     const std::string& path = one.source().name();
     Headlines all = HeadlinesOf(summary, path.substr(path.rfind('/') + 1));
-    if (all.sentences.empty() && !trust.reasons.empty()) {  // of a program without a JVM
+    if (all.sentences.empty() && !trust.reasons.empty()) {  // a program without a JVM
       all.sentences.push_back({"trust", Mood::kWarning, "Trustworthy: " + TrustText(TextsOf(trust.reasons))});
     }
     page.push_back({"headlines", SentencesOf(all.sentences)});

@@ -1,4 +1,4 @@
-// What the report page says of a recording beside its samples: headlines, facts, findings, and the tabs of other
+// The report page's data of a recording in addition to its samples: headlines, facts, findings, and the tabs with other
 // reports.
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace heaprec::tools {
 
-// What the report page says of a recording beside its samples: headlines, facts and findings.
+// The report page's data of a recording in addition to its samples: headlines, facts and findings.
 //
-// Failure:  none: what the recording does not hold is left out.
+// Failure:  none: missing data is omitted.
 
-// Reads the recording again from its start. `file`: that holds it alone; empty: several do. `use_census`: as for its
-// samples. `merged`: as NamePool. `headlines`: of a page that shows a part; empty: those of `heaprec summary`, with the
-// command to run next.
+// Reads the recording again from its start. `file`: a file with only this recording; empty: there are several.
+// `use_census`: as for its samples. `merged`: as in NamePool. `headlines`: for a page that shows a part; empty: those
+// of `heaprec summary`, with the next command.
 //
 // {"jvm", "gc", "start_epoch_ns", "trustworthy", "headlines": [{"id", "mood", "text"}], "next": {"command", "reason"},
 //  "facts": [[name, value]], "findings": [{"id", "level", "what", "means", "do"}]}
 render::Object PageFacts(const Recording& recording, const std::string& file, bool use_census,
                          const std::shared_ptr<MergedNames>& merged, const std::vector<Headline>& headlines);
 
-// The tabs of the report page that are reports of other commands: `live`, `leaks`, `census`, `native`, `top` of
-// exceptions, as far as the recording has their data.
+// The tabs of the report page with reports of other commands: `live`, `leaks`, `census`, `native`, `top` for
+// exceptions, if the recording has their data.
 //
-// Failure:  none: what cannot be read is left out; the command has reported the damage.
+// Failure:  none: unreadable data is omitted; the command has reported the damage.
 
-// HTML of each tab, by its name on the page. Reads the file again for each; of standard input there are none. Adds to
-// `facts` the native bytes that were live over time, if they are known: "native_live".
+// Returns HTML of each tab, by its name on the page. Reads the file again for each; none for standard input. Adds
+// native live bytes over time to `facts`, if they are known: "native_live".
 std::map<std::string, std::string> PageTabs(const std::string& path, const format::FileHeader& header,
                                             render::Object* facts);
 

@@ -20,7 +20,7 @@ using namespace render;
 std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   const double seconds = scan.scanned().seconds;
   if (scan.of_exceptions()) return FormatLine(Sentence("{} exceptions", {{"", all.bytes, Unit::kCount}}), true);
-  // The bytes of the whole recording are counted.
+  // The bytes of the whole recording were counted.
   Line line =
       Sentence(std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
                {{"", scan.chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
@@ -42,9 +42,9 @@ using render::Object;
 
 namespace {
 
-constexpr size_t kMaxRecordings = 255;  // of a side: numbered in a byte
+constexpr size_t kMaxRecordings = 255;  // per side: numbered in a byte
 
-// Reads recordings for what is known of them beside their samples.
+// Reads the recordings' data other than samples.
 class Reading final : public ScanVisitor {
  public:
   explicit Reading(const PageRequest& request) {
@@ -72,7 +72,7 @@ std::string NamesOf(const std::vector<std::string>& files) {
   return names;
 }
 
-// The filters as they were given, for the commands that the page prints.
+// Returns the given filters, for the commands that the page prints.
 List GivenOptions(const ScanOptions& options) {
   List words;
   const auto add = [&words](const char* name, const std::string& value) {
@@ -100,7 +100,7 @@ List GivenOptions(const ScanOptions& options) {
   return words;
 }
 
-// The times of --from and --to, apart from the other filters.
+// Moves the times of --from and --to out of the other filters.
 FilterOptions TakeTimes(FilterOptions* filter) {
   FilterOptions times;
   std::swap(times.from, filter->from);
@@ -108,7 +108,7 @@ FilterOptions TakeTimes(FilterOptions* filter) {
   return times;
 }
 
-// Where the page of one recording opens, which shows all times. In seconds.
+// The initial time range of a page with one recording, which shows all times. In seconds.
 List RangeOf(const FilterOptions& times, const format::FileHeader& header, const SampleColumns& columns) {
   Filter filter = *Filter::Parse(times);
   filter.Start(header.start_epoch_ns, columns.end_ns);
@@ -116,7 +116,7 @@ List RangeOf(const FilterOptions& times, const format::FileHeader& header, const
   return {static_cast<double>(from_ns) * 1e-9, static_cast<double>(to_ns) * 1e-9};
 }
 
-// What stands above the page where it shows a part of what was recorded; empty: it shows all.
+// The headlines of a page that shows a part of the recorded data; empty: it shows all.
 std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingScan& scan, size_t files) {
   std::vector<Headline> headlines;
   const auto add = [&headlines](const char* id, Mood mood, const std::string& text) {
@@ -183,7 +183,7 @@ Object TabsOf(const PageRequest& request, const std::string& file, const format:
   return tabs;
 }
 
-// The recordings of one side; `html`: their data.
+// Reads the recordings of one side; `html`: their data.
 RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const std::shared_ptr<MergedNames>& merged,
                        bool is_first) {
   auto scan = RecordingScan::Parse(options);
@@ -243,7 +243,7 @@ std::string TitleOf(const PageRequest& request) {
 
 namespace {
 
-// Both sides have the same names for the same things.
+// Both sides use the same names.
 RecordingPage ReadSides(const PageRequest& request, const std::shared_ptr<MergedNames>& merged, bool is_again,
                         ReportPage* page) {
   const auto read = [&](ScanOptions side, bool is_first) {

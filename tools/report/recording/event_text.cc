@@ -12,7 +12,8 @@
 namespace heaprec::tools {
 namespace {
 
-// Rendered stacks of one chunk are forgotten past this: with --stack-depth 0 they could be a hundred times the chunk.
+// Removes rendered stacks of the current chunk beyond this size: with --stack-depth 0 they could be a hundred times the
+// chunk.
 constexpr size_t kMaxCachedBytes = 64 << 20;
 
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
@@ -313,7 +314,7 @@ void EventPrinter::End(Text& into, AskedTime* asked) {
   if (complete && states_.AppendUnfinished(unfinished)) AddOther(unfinished, into);
   if (!style_.json) return Append(into, LossLine(recording_, samples_) + (complete ? "\n" : "; stopped at --limit\n"));
   render::Object losses = LossesValue(recording_);
-  losses.push_back({"complete", complete});  // false: --limit ended the reading, and there may be more
+  losses.push_back({"complete", complete});  // false: stopped by --limit, there may be more
   Append(into, "\n],\n\"losses\":" + render::JsonText(losses) + (is_last_of_several_ ? "}\n]}\n" : "}\n"));
 }
 

@@ -1,4 +1,4 @@
-// The events of a recording as `heaprec print` shows them: each by itself, and all in their order.
+// The events of a recording as printed by `heaprec print`: single ones, and all in order.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace heaprec::tools {
 
-// One event as text, in the manner of `jfr print`; or as a JSON object with everything that is known of it.
+// One event as text, similar to `jfr print`, or as a JSON object with all fields.
 //
-// Each frame, stack and thread of a chunk is rendered once and then copied; what is kept is bounded.
+// Each frame, stack and thread of a chunk is rendered once and then copied; the cache is bounded.
 struct EventStyle {
   bool json = false;
   bool colour = false;
@@ -30,11 +30,11 @@ class EventText {
  public:
   EventText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
 
-  // With every block, after `names` has entered it.
+  // Call for every block, after `names` has entered it.
   void Enter(const format::Block& block, Names* names);
-  // JSON: without a newline or comma around it.
+  // JSON: without surrounding newline or comma.
   void Append(const format::Sample& sample, Text& into);
-  // A stack of that block. Valid until the next call.
+  // Returns a stack of that block. Valid until the next call.
   std::string_view Stack(format::Index index);
 
  private:
@@ -61,24 +61,23 @@ class EventText {
   Text scratch_;
 };
 
-// Collections, looks at the heap, lifecycle events of tracked objects, and rows as text or JSON, in the manner of
-// EventText.
+// Collections, heap snapshots, lifecycle events of tracked objects, and rows as text or JSON, like EventText.
 //
-// A collection is printed when it ends, with what was noted when it began.
+// A collection is printed when it ends, with the data from its beginning.
 //
 // Units:    as format/model/model.h.
 class StateText {
  public:
   StateText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
 
-  // False: nothing yet, a collection has begun. JSON: without a newline or comma around it.
+  // Returns false if a collection has begun, which is printed later. JSON: without surrounding newline or comma.
   bool Append(const format::ProcessState& state, Text& into);
   void Append(const format::LifecycleEvent& lifecycle, Text& into);
   // `names`: of its block.
   void Append(const format::CensusRow& row, Names* names, Text& into);
-  // `time_ns`: of the block; `path`: as EventText has stacks.
+  // `time_ns`: of the block; `path`: rendered as by EventText.
   void Append(const format::Row& row, uint64_t time_ns, Names* names, std::string_view path, Text& into);
-  // After the last one: a collection that never ended. False: none.
+  // Call after the last state, for a collection that has not ended. Returns false if there is none.
   bool AppendUnfinished(Text& into);
 
  private:
@@ -97,17 +96,17 @@ class StateText {
   const EventStyle style_;
   ClockText clock_;
   std::optional<format::ProcessState> begun_;
-  std::optional<uint64_t> ended_ns_;  // the last collection
+  std::optional<uint64_t> ended_ns_;  // end of the latest collection
 };
 
-// The events of a recording as `heaprec print` shows them: one after the other, as text or as one JSON document.
+// Prints the events of a recording one after the other, as text or as one JSON document, for `heaprec print`.
 class EventPrinter {
  public:
-  // Prints at most `limit` events. `goes_on`: asked before each of them, so that it can write what is in the text.
+  // Prints at most `limit` events. `goes_on`: called before each of them, so that the caller can write the text so far.
   EventPrinter(const Recording& recording, const Filter& filter, uint64_t limit, const EventStyle& style,
                std::function<bool()> goes_on);
 
-  // Recording `which` of the `count` in the file.
+  // Begins recording `which` of the `count` in the file.
   void Begin(size_t which, size_t count, Text& into);
   void Add(const format::Block& block, Text& into);
   void End(Text& into, AskedTime* asked);

@@ -18,7 +18,7 @@ std::string StateOf(const JvmState& jvm) {
   return jvm.java.process.agent.empty() ? "" : "not recording";
 }
 
-// The header of the recording, and how far it is.
+// The header of the recording, and its current length.
 Value RecordingOf(const JvmState& jvm) {
   if (!jvm.live) return nullptr;
   const LiveRecording& live = *jvm.live;
@@ -56,7 +56,7 @@ const std::vector<Column<JvmState>>& Columns() {
   return *columns;
 }
 
-// A line of its own if something is wrong.
+// Adds a separate line if writing fails.
 void AddWriteStatus(const WriteStatus& writing, Report* report) {
   if (writing.silent_seconds > 0) {
     const std::string why = writing.error.empty() ? "" : ": " + ToUtf8(writing.error);

@@ -21,7 +21,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// The same for all metrics of a JVM, so that they can be joined.
+// Labels that are equal for all metrics of a JVM, so that they can be joined.
 std::string LabelsOf(const JvmState& jvm) {
   const format::FileHeader& header = jvm.live->recording->header();
   return fmt::format(R"({{pid="{}",main="{}",service="{}",version="{}"}})", jvm.java.process.pid,
@@ -42,19 +42,19 @@ const std::vector<Metric>& Metrics() {
        [](const LiveRecording& of) { return static_cast<double>(of.counters.written); }},
       {"heaprec_samples_lost_total", "counter", "Samples that could not be written.",
        [](const LiveRecording& of) { return static_cast<double>(of.writing.lost_samples); }},
-      {"heaprec_stacks_total", "counter", "Stacks that were walked, or asked for from JVMTI.",
+      {"heaprec_stacks_total", "counter", "Stacks that were walked, or came from JVMTI.",
        [](const LiveRecording& of) {
          return static_cast<double>(of.counters.stacks_walked + of.counters.stacks_from_jvmti);
        }},
       {"heaprec_stack_mismatches_total", "counter", "Walked stacks that differed from JVMTI's.",
        [](const LiveRecording& of) { return static_cast<double>(of.counters.stack_mismatches); }},
-      {"heaprec_rate_limit", "gauge", "Samples per second at most.",
+      {"heaprec_rate_limit", "gauge", "Maximum samples per second.",
        [](const LiveRecording& of) { return of.recording->header().rate_per_second; }},
       {"heaprec_file_bytes", "gauge", "Size of the recording.",
        [](const LiveRecording& of) { return static_cast<double>(of.bytes); }},
-      {"heaprec_unwritten_seconds", "gauge", "For how long nothing could be written; 0 if all is well.",
+      {"heaprec_unwritten_seconds", "gauge", "Time since the last write, if writing fails; otherwise 0.",
        [](const LiveRecording& of) { return of.writing.silent_seconds; }},
-      {"heaprec_start_time_seconds", "gauge", "When the recording began, since 1970.",
+      {"heaprec_start_time_seconds", "gauge", "Start of the recording, since 1970.",
        [](const LiveRecording& of) { return static_cast<double>(of.recording->header().start_epoch_ns) * 1e-9; }}};
   return *metrics;
 }

@@ -24,48 +24,50 @@
 
 namespace heaprec::tools {
 
-// `heaprec summary` as a report: a screen with the headline first, and the rest with --verbose.
+// `heaprec summary` as a report: one screen with the headline first, and more with --verbose.
 
-// What the report is made of.
+// The data of the report.
 struct SummaryAnswer {
   const Recording& recording;
   const Facts& facts;
   const TrustReport& trust;
   const ClassSiteTotals& breakdown;
   const Estimator& estimator;
-  size_t limit = 0;       // of classes and of sites; 0: all
-  bool is_brief = false;  // shows the first reasons, notes and damaged ranges only
+  size_t limit = 0;       // maximum classes and sites; 0: all
+  bool is_brief = false;  // shows only the first reasons, notes and damaged ranges
   std::vector<FoundLeak> leaks{};
 };
 
-// What several recordings add up to. They were drawn apart, so variances add up, each side of an interval on its own.
+// The total of several recordings. They are sampled independently, so variances add up, separately for each side of an
+// interval.
 struct SummaryTotal {
   uint64_t recordings = 0, events = 0, counted = 0;
   Estimate bytes, objects;
   void Add(const Facts& facts, uint64_t counted_bytes);
 };
 
-// Headlines of the whole recording, called `file` in commands. None if only a part of it was read, or it has no heap.
+// Headlines of the whole recording, with `file` as its name in commands. Empty if only a part of it was read, or it has
+// no heap.
 Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
 render::Group TotalReport(const SummaryTotal& total);
 
-// What the recorder counted of one stream: points, losses, its busiest interval.
+// The recorder's counters of one stream: points, losses, its busiest interval.
 
-// Lines of Detail::kWide.
+// Returns lines of Detail::kWide.
 std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTraits& traits,
                                       const StreamTotals& totals);
 
-// `heaprec doctor` as a report: a verdict, and the findings behind it, of each recording.
+// `heaprec doctor` as a report: a verdict with its findings, per recording.
 
 bool IsTrustworthy(const std::vector<Finding>& symptoms);
 
-// Reports on one recording. `is_one_of_many`: names it. `with_ok`: includes checks that passed.
+// Reports on one recording. `is_one_of_many`: shows its name. `with_ok`: includes checks that passed.
 render::Group DoctorReport(const Recording& recording, const std::vector<Finding>& symptoms, bool is_one_of_many,
                            bool with_ok);
 
-// `heaprec verify` as a report: whether each recording is whole and consistent.
+// `heaprec verify` as a report: whether each recording is complete and consistent.
 
 // kOk, kDamaged or kCheckFailed.
 ExitCode VerdictOf(const Recording& recording, const Verification& verification);
@@ -82,7 +84,7 @@ struct JvmState {
 
 render::Report ListReport(const std::vector<JvmState>& jvms);
 render::Report StatusReport(const JvmState& jvm);
-// Those that are recorded, in Prometheus' text format.
+// The recorded JVMs in Prometheus' text format.
 std::string PrometheusText(const std::vector<JvmState>& jvms);
 
 }  // namespace heaprec::tools

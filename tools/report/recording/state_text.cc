@@ -24,7 +24,7 @@ bool StateText::Append(const format::ProcessState& state, Text& into) {
     return true;
   }
   if (state.kind == format::ProcessStateKind::kGcBegin) {
-    // It may be taken in behind its own end, from another lane: that has said how long it was.
+    // The beginning may arrive after its own end, which has already printed its duration, from another lane.
     if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
     return false;
   }
@@ -141,7 +141,7 @@ void StateText::AppendCpu(const format::ProcessState& state, Text& into) {
 
 void StateText::AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into) {
   const uint64_t paused_ns = end != nullptr ? end->paused_ns : 0;
-  // One pause began where its length says; of counted ones it is only known that they were before the look.
+  // A single pause began at its end minus its duration; counted ones ended before the snapshot.
   const uint64_t since_ns = begin != nullptr ? begin->time_ns : end->time_ns - std::min(end->time_ns, paused_ns);
   Open("heaprec.GarbageCollection", kCollectionKind, since_ns, into);
   if (end == nullptr) {
@@ -197,7 +197,7 @@ void StateText::Field(std::string_view plain, std::string_view json, Text& into)
   if (style_.colour) tools::Append(into, kPlain);
 }
 
-// 0 is not known.
+// 0 is unknown.
 void StateText::SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into) {
   Field(plain, json, into);
   if (style_.json) {

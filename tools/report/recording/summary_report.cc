@@ -24,9 +24,9 @@ namespace {
 
 using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 
-// What grows for less time may be the start or the end of the program.
+// Growth over a shorter time may belong to the start or the end of the program.
 constexpr double kMinGrowthSeconds = 5;
-// Reasons, notes and damaged ranges of a brief summary.
+// Maximum reasons, notes and damaged ranges of a brief summary.
 constexpr size_t kBriefCount = 2;
 
 size_t ShownOf(size_t count, const SummaryAnswer& answer) {
@@ -186,7 +186,7 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   into->Add(Fact("file", "{} bytes", {{"file_bytes", answer.recording.bytes_read(), Unit::kInteger}}, Detail::kWide));
 }
 
-// Samples by kind, and what they stand for. An import without sizes is of events that do not tell the kind either
+// Samples by kind, and what they represent. In an import without sizes the kind is unknown, too
 // (jdk.ObjectAllocationSample).
 void AddKinds(const format::FileHeader& header, const Facts& facts, Group* into) {
   const bool are_known = !IsImported(header.source) || !IsUnknown(facts.volume.objects);
@@ -210,7 +210,7 @@ void AddKinds(const format::FileHeader& header, const Facts& facts, Group* into)
 void AddCounted(const SummaryAnswer& answer, Group* into) {
   const AllocationTotals& volume = answer.facts.volume;
   const uint64_t bytes = answer.recording.counters().candidate_bytes;
-  // Some sources do not count the candidates either.
+  // Some sources do not count candidates.
   const bool is_counted =
       CountsLosses(answer.recording.header()) && (bytes > 0 || answer.facts.allocations().events() == 0);
   const Value counted = is_counted ? Value(bytes) : Value();
@@ -290,7 +290,7 @@ void AddCensus(const SummaryAnswer& answer, Group* into) {
                  Detail::kWide));
 }
 
-// Only detours see the class of such an object. What another recorder did is not known.
+// Only detours see the class of such an object. For another recorder this is unknown.
 bool MayCountOutside(const format::FileHeader& header) {
   return IsImported(header.source) || (header.source == "hooks" && !header.Has(format::SourceFact::kOutsideUncounted));
 }
@@ -347,7 +347,7 @@ void AddThrown(const SummaryAnswer& answer, Group* into) {
   }
 }
 
-// How many samples the other streams have; the rest in StreamFacts.
+// Shows the number of samples of the other streams; StreamFacts shows the rest.
 void AddStreams(const SummaryAnswer& answer, Group* into) {
   const format::FileHeader& header = answer.recording.header();
   const Facts& facts = answer.facts;
