@@ -30,21 +30,31 @@ std::span<const WeightedSample> Design::Add(const format::Block& block, bool by_
     Draw(block, true, false);
     AddUncounted();
   }
+  if (is_calibrated) calibration_.Add(block);
   Draw(block, by_rows, is_calibrated);
   for (const WeightedSample& drawn : drawn_) {
-    all_.Add(drawn);
+    if (is_calibrated) {
+      of_sites_.Add(0, drawn);
+    } else {
+      all_.Add(drawn);
+    }
     has_other_classes_ |= drawn.of_class == nullptr;
   }
   if (!is_calibrated) AddUncounted();
   return drawn_;
 }
 
+Subset Design::all() const {
+  Subset all = all_;
+  of_sites_.ForEach(calibration_, [&all](uint32_t, const Subset& of) { all += of; });
+  return all;
+}
+
 void Design::Draw(const format::Block& block, bool by_rows, bool is_calibrated) {
   drawn_.clear();
   if (!by_rows) DrawSamples(block);
   if (is_calibrated) {
-    calibration_.Scale(drawn_);
-    std::erase_if(drawn_, [](const WeightedSample& one) { return !(one.weight > 0); });
+    for (WeightedSample& one : drawn_) one.site = calibration_.SiteOf(one.class_id, one.stack);
   }
   if (by_rows || is_calibrated) DrawRows(block, is_calibrated);
   strata_.Scale(block, drawn_);
@@ -78,14 +88,16 @@ void Design::DrawRows(const format::Block& block, bool alone) {
       block.intervals, [this](const format::Interval& one) { return one.stream == stream_ && one.buffered > 0; });
   for (uint32_t i = 0; i < block.rows.size(); ++i) {
     const format::Row& row = block.rows[i];
-    if (alone && !calibration_.IsAlone(row)) continue;
+    const uint32_t site = alone ? calibration_.SiteOf(row.class_id, row.stack) : kNoSite;
+    if (alone && !calibration_.IsAlone(site)) continue;
     drawn_.push_back({.index = i + (alone ? static_cast<uint32_t>(block.samples.size()) : 0),
                       .row = &row,
                       .class_id = row.class_id,
                       .stack = row.stack,
                       .interval = interval != block.intervals.end() ? interval->index : 0,
                       .weight = row.bytes,
-                      .objects = row.objects});
+                      .objects = row.objects,
+                      .site = site});
   }
 }
 

@@ -25,16 +25,17 @@ class Design {
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
   // Likewise: brings samples to what rows say of their sites.
   void SetCalibration(RowCalibration calibration) { calibration_ = std::move(calibration); }
+  const RowCalibration& calibration() const { return calibration_; }
 
   // The next block, whole, also what the caller filters out. Its samples that are of the stream, in their order; valid
-  // until the next block, and no longer than it. `by_rows`: its rows instead. Behind calibrated samples stand the rows
-  // of sites that have none, with indices beyond block.samples.
+  // until the next block, and no longer than it. `by_rows`: its rows instead. Behind samples with a site stand the rows
+  // of sites that have had none, with indices beyond block.samples: SumsBySite.
   std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
 
   // All samples so far.
-  const Subset& all() const { return all_; }
+  Subset all() const;
   // Whether a census counted the class of each of them; then they add up to its bytes.
-  bool counted_by_class() const { return strata_.count() > 0 && all_.samples() > 0 && !has_other_classes_; }
+  bool counted_by_class() const { return strata_.count() > 0 && all().samples() > 0 && !has_other_classes_; }
   double bytes_by_class() const { return strata_.bytes(); }
   // Bytes, or events, counted by the recorder in the intervals so far, and the samples of those for which it did not:
   // salvage finds samples, but not what was counted beside them.
@@ -72,6 +73,7 @@ class Design {
   std::vector<WeightedSample> drawn_;         // of the last block
   std::unordered_set<uint64_t> not_counted_;  // likewise, intervals
   Subset all_, uncounted_;
+  SumsBySite of_sites_;             // as all_, in one group: of the blocks that are calibrated
   bool has_other_classes_ = false;  // that no census counted
   uint64_t counted_ = 0, candidates_ = 0;
   uint64_t not_kept_ = 0;  // points of the intervals so far that are not samples: of the second stage, or not written

@@ -14,7 +14,7 @@ struct Terms {
   double seen, bytes_fourth, objects_fourth;
 };
 
-// y / p times z / p times 1 - p; p is s / w before a census scaled w. Rows may have scaled it to less than s.
+// y / p times z / p times 1 - p; p is s / w before a census scaled w.
 Terms TermsOf(const WeightedSample& sample) {
   const double w = sample.weight, o = sample.objects;
   const double factor = sample.of_class != nullptr ? sample.of_class->factor : 1;
@@ -81,6 +81,17 @@ Subset& Subset::operator+=(const Subset& other) {
   bytes_fourth_ += other.bytes_fourth_;
   objects_fourth_ += other.objects_fourth_;
   return *this;
+}
+
+Subset Scaled(const Subset& of, double bytes, double objects) {
+  const double bytes2 = bytes * bytes, objects2 = objects * objects;
+  Subset scaled = of;
+  scaled.bytes_ *= bytes;
+  scaled.objects_ *= objects;
+  scaled.variance_ = {of.variance_.bytes * bytes2, of.variance_.objects * objects2, of.variance_.both * bytes * objects};
+  scaled.bytes_fourth_ *= bytes2 * bytes2;
+  scaled.objects_fourth_ *= objects2 * objects2;
+  return scaled;
 }
 
 // Not if a filter left out some of its samples.

@@ -20,6 +20,8 @@ namespace heaprec::tools {
 // Maths:    docs/estimates.md#estimates
 struct CountedClass;
 
+inline constexpr uint32_t kNoSite = 0xffffffff;
+
 struct WeightedSample {
   uint32_t index = 0;                // into the samples of its block, or into its rows
   const format::Row* row = nullptr;  // of the block; null: it is a sample
@@ -30,6 +32,9 @@ struct WeightedSample {
   double objects = 0;     // that it stands for
 
   const CountedClass* of_class = nullptr;  // to whose count it was scaled
+  // Of a calibration to rows, whose factors are not in weight and objects yet; a row is of it if the site has no
+  // samples at the end. kNoSite: as it is.
+  uint32_t site = kNoSite;
 
   uint64_t points() const { return row != nullptr ? row->points : 1; }
 };
@@ -110,6 +115,9 @@ class Subset {
   void Add(const WeightedSample& sample);
   // Adds the samples of another subset.
   Subset& operator+=(const Subset& other);
+  // As if the weights of its samples, in bytes and in objects, were so many times what they are. Factors are known, as
+  // those of a census: the chances of inclusion are not changed.
+  friend Subset Scaled(const Subset& of, double bytes, double objects);
 
   uint64_t samples() const { return samples_; }  // of rows: their points
   double bytes() const { return bytes_; }        // sum of weights: unbiased

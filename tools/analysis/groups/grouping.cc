@@ -187,10 +187,14 @@ std::string SizeClassName(uint32_t bits) {
 
 void GroupTable::Start() {
   counted_.clear();
+  of_sites_.Clear();
   subsets_.assign(rows_.size(), Subset(holds_));
 }
 
-void GroupTable::Add(Key key, const WeightedSample& drawn) { SubsetOf(key).Add(drawn); }
+void GroupTable::Add(Key key, const WeightedSample& drawn) {
+  if (drawn.site != kNoSite) return of_sites_.Add(key, drawn);
+  SubsetOf(key).Add(drawn);
+}
 
 // Those of a group mostly lie side by side, and the next group's sums nowhere near: they are asked for early.
 void GroupTable::Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn) {
@@ -201,7 +205,7 @@ void GroupTable::Add(std::span<const Key> keys, std::span<const WeightedSample* 
       const auto* const next = reinterpret_cast<const std::byte*>(&subsets_[slots_[keys[i + kAhead]]]);
       for (size_t at = 0; at < sizeof(Subset); at += kCacheLine) __builtin_prefetch(next + at, 1);
     }
-    SubsetOf(keys[i]).Add(*drawn[i]);
+    Add(keys[i], *drawn[i]);
   }
 }
 
@@ -223,6 +227,7 @@ void GroupTable::Count(Key key, double bytes, double objects) {
 
 void GroupTable::Close(const Estimator& estimator) {
   const double whole = estimator.Whole();
+  of_sites_.ForEach(estimator.calibration(), [this](Key key, const Subset& of) { SubsetOf(key) += of; });
   std::vector<GroupEstimates> now;
   for (const Subset& subset : subsets_) now.push_back(EstimateGroup(subset, estimator));
   if (estimator.among_all() && estimator.counted_by_class()) {
@@ -233,6 +238,7 @@ void GroupTable::Close(const Estimator& estimator) {
   }
   unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(), estimator), whole);
   whole_ += whole;
+  of_sites_.Clear();
   subsets_.clear();
 }
 

@@ -1,8 +1,7 @@
-// What a first pass over a recording says to the estimates of a second: its census, if it has one, of classes, and its
-// rows of sites.
+// What a first pass over a recording with a census says to the estimates of a second.
 //
-// Failure:  no strata, and why; no calibration.
-// Maths:    docs/estimates.md#post-stratification, docs/estimates.md#calibration
+// Failure:  no strata, and why.
+// Maths:    docs/estimates.md#post-stratification
 #pragma once
 
 #include <string>
@@ -26,15 +25,10 @@ struct CensusStrata {
   render::Value AsValue() const;
 };
 
-struct FirstPass {
-  bool uses_census = true;                // if there is one
-  ByRows by_rows{};                       // as the design that gets the strata
-  RowCalibration* calibration = nullptr;  // of that design: is filled
-};
-
-// Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
-// its end are unknown.
-CensusStrata StrataOf(const Recording& recording, const FirstPass& pass = {});
+// Reads the recording from its start, if it has a census that counted all. Uses it only if it ended with its recording;
+// otherwise the TLABs in use at its end are unknown. `by_rows`: which blocks the design that gets the strata reads from
+// their rows, or calibrates to them.
+CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows = {});
 
 // Adds up the counts of selected classes in a complete census, including classes without samples.
 class CountedClasses {

@@ -72,7 +72,7 @@ struct ScanOptions {
 };
 
 // The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. If samples are
-// calibrated to rows, they are in front of the rows of sites that have none. Names and tree have entered the block.
+// calibrated to rows (SumsBySite), they are in front of the rows of sites that have had none. Names and tree have entered the block.
 struct MatchedBlock {
   const format::Block& block;
   std::span<const WeightedSample* const> drawn;                      // `index` is into block.samples
@@ -122,8 +122,6 @@ class RecordingScan {
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
   // Makes the tree, and the visitor for it; twice if names turn out to be one (ReadNamed).
   ExitCode Run(NamePool* names, std::optional<CallTree>* tree, const std::function<ScanVisitor*()>& visitor);
-  // For the same recordings and a visitor that takes the same of them: what was read first is not read again.
-  void TakeFirstPasses(RecordingScan* before) { first_passes_ = std::move(before->first_passes_); }
   // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 
@@ -162,6 +160,8 @@ class RecordingScan {
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   struct RowRules {
     ByRows by_rows, calibrated;  // calibrated: empty: none
+    // Which blocks' rows are used; empty: none.
+    ByRows any() const;
   };
   struct Pass;
   // In steps, one after the other.
@@ -189,8 +189,7 @@ class RecordingScan {
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;  // since 1970
   };
-  std::vector<Seen> seen_;                                             // the recordings so far
-  std::vector<std::pair<CensusStrata, RowCalibration>> first_passes_;  // by recording
+  std::vector<Seen> seen_;  // the recordings so far
   AskedTime asked_time_, asked_instant_, asked_span_;
   ScanSummary summary_;
   GroupEstimates matched_, unseen_;
