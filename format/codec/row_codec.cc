@@ -44,6 +44,7 @@ int64_t CodeOf(double ratio, int64_t steps) {
 // 2^(code / kSteps), which is asked for several times a row: the fraction from a table.
 template <int64_t kSteps>
 double RatioOf(int64_t code) {
+  if (code == 0) return 1;
   static const auto* const fractions = [] {
     auto* of = new std::array<double, kSteps>();
     for (size_t i = 0; i < of->size(); ++i) (*of)[i] = std::exp2(static_cast<double>(i) / kSteps);
@@ -60,10 +61,11 @@ double RatioOf(int64_t code) {
 double Points(const Row& row) { return static_cast<double>(row.points); }
 double Beyond(const Row& row) { return row.bytes - static_cast<double>(row.seen); }
 double EqualObjectsBeyond(const Row& row) { return Beyond(row) * Points(row) / static_cast<double>(row.seen); }
-double EqualBytesVariance(const Row& row) { return row.bytes * Beyond(row) / Points(row); }
-double EqualObjectsVariance(const Row& row) { return row.objects * (row.objects - Points(row)) / Points(row); }
-double EqualCovariance(const Row& row) { return row.objects * Beyond(row) / Points(row); }
-double EqualFourth(double variance, const Row& row) { return variance * variance / Points(row); }
+// `part`: of one point, as the others.
+double EqualBytesVariance(const Row& row, double part) { return row.bytes * Beyond(row) * part; }
+double EqualObjectsVariance(const Row& row, double part) { return row.objects * (row.objects - Points(row)) * part; }
+double EqualCovariance(const Row& row, double part) { return row.objects * Beyond(row) * part; }
+double EqualFourth(double variance, double part) { return variance * variance * part; }
 
 // Sizes are multiples of 8 in HotSpot: a class' next row is expected to have the mean of its last, rounded down.
 uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
@@ -76,13 +78,14 @@ uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
 // is expected. The order matters: what is expected depends on the sums before.
 template <typename Sum, typename Ratio>
 void VisitSums(Sum& row, const Ratio& ratio) {
+  const double part = 1 / Points(row);
   ratio.template operator()<kWeightSteps>(kObjects, row.objects, Points(row), EqualObjectsBeyond(row));
-  ratio.template operator()<kSpreadSteps>(kBytesVariance, row.bytes_variance, 0, EqualBytesVariance(row));
-  ratio.template operator()<kSpreadSteps>(kObjectsVariance, row.objects_variance, 0, EqualObjectsVariance(row));
-  ratio.template operator()<kSpreadSteps>(kCovariance, row.covariance, 0, EqualCovariance(row));
-  ratio.template operator()<kSpreadSteps>(kBytesFourth, row.bytes_fourth, 0, EqualFourth(row.bytes_variance, row));
+  ratio.template operator()<kSpreadSteps>(kBytesVariance, row.bytes_variance, 0, EqualBytesVariance(row, part));
+  ratio.template operator()<kSpreadSteps>(kObjectsVariance, row.objects_variance, 0, EqualObjectsVariance(row, part));
+  ratio.template operator()<kSpreadSteps>(kCovariance, row.covariance, 0, EqualCovariance(row, part));
+  ratio.template operator()<kSpreadSteps>(kBytesFourth, row.bytes_fourth, 0, EqualFourth(row.bytes_variance, part));
   ratio.template operator()<kSpreadSteps>(kObjectsFourth, row.objects_fourth, 0,
-                                          EqualFourth(row.objects_variance, row));
+                                          EqualFourth(row.objects_variance, part));
 }
 
 bool IsPossible(const Row& row) {

@@ -34,6 +34,8 @@ class Design {
 
   // All samples so far.
   Subset all() const;
+  // As if samples had not been calibrated to rows.
+  Design Raw() const;
   // Whether a census counted the class of each of them; then they add up to its bytes.
   bool counted_by_class() const { return strata_.count() > 0 && all().samples() > 0 && !has_other_classes_; }
   double bytes_by_class() const { return strata_.bytes(); }
@@ -57,8 +59,13 @@ class Design {
   void CountUnwritten(const format::StreamCounters& counters);
 
  private:
+  struct OfSite {
+    Subset samples, rows;
+  };
+
   void Draw(const format::Block& block, bool by_rows, bool is_calibrated);
-  void AddUncounted();
+  void AddDrawn(const WeightedSample& drawn);
+  void AddUncounted(Subset* into) const;
   void DrawSamples(const format::Block& block);
   // `alone`: those of sites without samples only.
   void DrawRows(const format::Block& block, bool alone);
@@ -73,7 +80,8 @@ class Design {
   std::vector<WeightedSample> drawn_;         // of the last block
   std::unordered_set<uint64_t> not_counted_;  // likewise, intervals
   Subset all_, uncounted_;
-  SumsBySite of_sites_;             // as all_, in one group: of the blocks that are calibrated
+  std::vector<OfSite> of_sites_;    // as all_, of the blocks that are calibrated
+  Subset raw_uncounted_;            // as uncounted_, likewise, of samples
   bool has_other_classes_ = false;  // that no census counted
   uint64_t counted_ = 0, candidates_ = 0;
   uint64_t not_kept_ = 0;  // points of the intervals so far that are not samples: of the second stage, or not written

@@ -1,6 +1,7 @@
 #include "tools/analysis/estimate/row_calibration.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "format/ring/ring_reader.h"
@@ -130,16 +131,31 @@ const RowCalibration::Method& RowCalibration::MethodOf(Index frame) {
   return method;
 }
 
-void SumsBySite::Add(uint32_t group, const WeightedSample& drawn) {
+void SumsBySite::Add(std::span<const uint32_t> groups, std::span<const WeightedSample* const> drawn) {
+  constexpr size_t kBatch = 16;
+  std::array<Index, kBatch> cells;
+  for (size_t begin = 0; begin < drawn.size(); begin += kBatch) {
+    const size_t rows = std::min(kBatch, drawn.size() - begin);
+    for (size_t i = 0; i < rows; ++i) {
+      const WeightedSample& one = *drawn[begin + i];
+      cells[i] = one.site != kNoSite ? CellOf(groups[begin + i], one) : format::kNone;
+    }
+    for (size_t i = 0; i < rows; ++i) {
+      if (cells[i] != format::kNone) cells_[cells[i]].sums.Add(*drawn[begin + i]);
+    }
+  }
+}
+
+Index SumsBySite::CellOf(uint32_t group, const WeightedSample& drawn) {
   const bool is_row = drawn.row != nullptr;
-  const Index at = by_key_.FindOrAdd(
+  return by_key_.FindOrAdd(
       HashOf(group, drawn.site, is_row),
-      [&](Index i) {
-        return cells_[i].group == group && cells_[i].site == drawn.site && cells_[i].is_row == is_row;
+      [&](Index i) { return cells_[i].group == group && cells_[i].site == drawn.site && cells_[i].is_row == is_row; },
+      cells_.size(),
+      [&] {
+        cells_.push_back({group, drawn.site, is_row, Subset(holds_)});
       },
-      cells_.size(), [&] { cells_.push_back({group, drawn.site, is_row, Subset(holds_)}); },
       [&](Index i) { return HashOf(cells_[i].group, cells_[i].site, cells_[i].is_row); });
-  cells_[at].sums.Add(drawn);
 }
 
 uint64_t SumsBySite::HashOf(uint32_t group, uint32_t site, bool is_row) {

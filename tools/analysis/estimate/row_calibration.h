@@ -125,7 +125,7 @@ class RowCalibration {
 //   for (drawn) sums.Add(group, drawn);                        // any number as the group's
 //   sums.ForEach(calibration, [&](group, const Subset&) {...});  // several times for a group
 //
-// Memory:   128 bytes for each group and site that have samples.
+// Memory:   about 150 bytes for each group and site that have samples.
 class SumsBySite {
  public:
   explicit SumsBySite(Subset::Holds holds = Subset::Holds::kAny) : holds_(holds) {}
@@ -133,7 +133,9 @@ class SumsBySite {
     cells_.clear();
     by_key_ = {};
   }
-  void Add(uint32_t group, const WeightedSample& drawn);
+  void Add(uint32_t group, const WeightedSample& drawn) { cells_[CellOf(group, drawn)].sums.Add(drawn); }
+  // Adds those that have a site, each to the group at the same position. Many at once wait for memory together.
+  void Add(std::span<const uint32_t> groups, std::span<const WeightedSample* const> drawn);
 
   // In the order in which they were added first. Omits what stands for nothing.
   template <typename Take>
@@ -151,6 +153,7 @@ class SumsBySite {
     bool is_row = false;
     Subset sums;
   };
+  format::Index CellOf(uint32_t group, const WeightedSample& drawn);
   static uint64_t HashOf(uint32_t group, uint32_t site, bool is_row);
   static RowCalibration::Factors FactorsOf(const Cell& cell, const RowCalibration& calibration);
 

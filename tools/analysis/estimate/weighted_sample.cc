@@ -88,7 +88,8 @@ Subset Scaled(const Subset& of, double bytes, double objects) {
   Subset scaled = of;
   scaled.bytes_ *= bytes;
   scaled.objects_ *= objects;
-  scaled.variance_ = {of.variance_.bytes * bytes2, of.variance_.objects * objects2, of.variance_.both * bytes * objects};
+  scaled.variance_ = {of.variance_.bytes * bytes2, of.variance_.objects * objects2,
+                      of.variance_.both * bytes * objects};
   scaled.bytes_fourth_ *= bytes2 * bytes2;
   scaled.objects_fourth_ *= objects2 * objects2;
   return scaled;

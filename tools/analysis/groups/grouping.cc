@@ -199,13 +199,14 @@ void GroupTable::Add(Key key, const WeightedSample& drawn) {
 // Those of a group mostly lie side by side, and the next group's sums nowhere near: they are asked for early.
 void GroupTable::Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn) {
   constexpr size_t kAhead = 6, kCacheLine = 64;
+  of_sites_.Add(keys, drawn);
   for (size_t i = 0; i < keys.size(); ++i) {
     if (i + kAhead < keys.size() && keys[i + kAhead] != keys[i + kAhead - 1] && keys[i + kAhead] < slots_.size() &&
         slots_[keys[i + kAhead]] != kNone) {
       const auto* const next = reinterpret_cast<const std::byte*>(&subsets_[slots_[keys[i + kAhead]]]);
       for (size_t at = 0; at < sizeof(Subset); at += kCacheLine) __builtin_prefetch(next + at, 1);
     }
-    Add(keys[i], *drawn[i]);
+    if (drawn[i]->site == kNoSite) SubsetOf(keys[i]).Add(*drawn[i]);
   }
 }
 

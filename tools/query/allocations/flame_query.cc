@@ -12,15 +12,14 @@ void LeafVisitor::Begin(const format::FileHeader&) {
 
 void LeafVisitor::Visit(const MatchedBlock& matched_block) {
   NoteNatives(matched_block);
+  leaves_.clear();
   for (const WeightedSample* drawn : matched_block.drawn) {
     const CallTree::NodeId leaf = LeafOf(matched_block, *drawn);
     if (classes_) NoteClass(matched_block.tree.At(leaf).name);
-    if (drawn->site != kNoSite) {
-      of_sites_.Add(leaf, *drawn);
-    } else {
-      SubsetOf(leaf).Add(*drawn);
-    }
+    if (drawn->site == kNoSite) SubsetOf(leaf).Add(*drawn);
+    leaves_.push_back(leaf);
   }
+  of_sites_.Add(leaves_, matched_block.drawn);
 }
 
 void LeafVisitor::NoteClass(NamePool::Id name) {

@@ -67,6 +67,7 @@ class LeafVisitor final : public ScanVisitor {
   // Of the current one.
   std::vector<Subset> now_;
   SumsBySite of_sites_;
+  std::vector<CallTree::NodeId> leaves_;  // of the last block's samples
   std::unordered_set<NamePool::Id> class_names_, native_names_;
   NamePool::Id last_class_ = format::kNone;
   uint32_t chunk_ = format::kNone;

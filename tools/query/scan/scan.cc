@@ -25,10 +25,10 @@ struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
   std::vector<const format::Row*> outside;
-  uint64_t points = 0;    // that rows stand for, or samples
-  Subset all = Subset();  // if there is a filter
-  std::optional<Subset> span;    // if asked for: what passes those of time
-  Subset left_out = Subset();    // rows of which it is not known whether they pass
+  uint64_t points = 0;         // that rows stand for, or samples
+  Subset all = Subset();       // if there is a filter
+  std::optional<Subset> span;  // if asked for: what passes those of time
+  Subset left_out = Subset();  // rows of which it is not known whether they pass
 
   bool Keeps(const WeightedSample& one, const format::Sample& sample, Filter* filter) {
     if (one.row == nullptr) return filter->Keeps(sample);
@@ -226,7 +226,7 @@ struct RecordingScan::Pass {
   bool has_rows = false;
   double seconds = 0;  // that pass the filters
 
-  bool is_plain() const { return census.strata.count() == 0 && !rules.calibrated; }
+  bool is_plain() const { return census.strata.count() == 0; }
   // Without a filter the design has exactly the samples of the scanned stream.
   Filter* sieve() { return filter.chooses_all() ? nullptr : &filter; }
 };
@@ -250,8 +250,13 @@ RecordingScan::Pass RecordingScan::Prepare(Recording* recording, ScanVisitor* vi
   CensusStrata census;
   if (!options_.no_census && stream_ == Stream::kAllocations && visitor->estimates())
     census = StrataOf(*recording, rules.any());
-  const bool is_plain = census.strata.count() == 0 && !rules.calibrated;
-  Pass pass{*recording,        *visitor, std::move(filter), std::move(rules), std::move(census), Design(header, stream_),
+  const bool is_plain = census.strata.count() == 0;
+  Pass pass{*recording,
+            *visitor,
+            std::move(filter),
+            std::move(rules),
+            std::move(census),
+            Design(header, stream_),
             StreamTrust(header, stream_, /*has_design=*/is_plain)};
   pass.design.SetStrata(pass.census.strata);
   if (pass.rules.calibrated) pass.design.SetCalibration(RowCalibration(pass.rules.calibrated));
@@ -349,8 +354,9 @@ ExitCode RecordingScan::Summarize(const Pass& pass) {
     points = {passed.points, pass.samples, false, design.calibration().points(),
               passed.left_out.bytes() / std::max(design.all().bytes(), 1.0)};
   }
+  const Design raw = design.Raw();
   summary_.Note(pass.recording, pass.seconds, points, pass.census,
-                pass.trust.Reasons(pass.recording, pass.is_plain() ? &design : nullptr));
+                pass.trust.Reasons(pass.recording, pass.is_plain() ? &raw : nullptr));
   if (is_quiet_) return pass.recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(pass.recording);
 }

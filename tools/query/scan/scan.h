@@ -72,7 +72,8 @@ struct ScanOptions {
 };
 
 // The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. If samples are
-// calibrated to rows (SumsBySite), they are in front of the rows of sites that have had none. Names and tree have entered the block.
+// calibrated to rows (SumsBySite), they are in front of the rows of sites that have had none. Names and tree have
+// entered the block.
 struct MatchedBlock {
   const format::Block& block;
   std::span<const WeightedSample* const> drawn;                      // `index` is into block.samples
