@@ -1,9 +1,11 @@
 #include "format/codec/row_codec.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "format/bytes/columns.h"
 
@@ -31,19 +33,35 @@ constexpr uint64_t kHasSeveral = 1, kHasOtherSize = 2;
 constexpr int kFlags = 2;
 
 // Codes per factor of two: points are few, so 0.07 % and 2.2 % do.
-constexpr double kWeightSteps = 512, kSpreadSteps = 16;
+constexpr int64_t kWeightSteps = 512, kSpreadSteps = 16;
 
-int64_t CodeOf(double ratio, double steps) { return std::llround(steps * std::log2(ratio)); }
-double RatioOf(int64_t code, double steps) { return std::exp2(static_cast<double>(code) / steps); }
+int64_t CodeOf(double ratio, int64_t steps) { return std::llround(static_cast<double>(steps) * std::log2(ratio)); }
+
+// 2^(code / kSteps), which is asked for several times a row: the fraction from a table.
+template <int64_t kSteps>
+double RatioOf(int64_t code) {
+  if (code == 0) return 1;
+  static const auto* const fractions = [] {
+    auto* of = new std::array<double, kSteps>();
+    for (size_t i = 0; i < of->size(); ++i) (*of)[i] = std::exp2(static_cast<double>(i) / kSteps);
+    return of;
+  }();
+  constexpr int64_t kExponents = 1000;  // of normal numbers
+  const int64_t exponent = code >> std::countr_zero(static_cast<uint64_t>(kSteps));
+  if (exponent < -kExponents || exponent > kExponents) return std::exp2(static_cast<double>(code) / kSteps);
+  const auto power = std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
+  return (*fractions)[static_cast<size_t>(code - exponent * kSteps)] * power;
+}
 
 // Expected values, as if all points of the row were equal. Encoder and decoder compute them from the fields before.
 double Points(const Row& row) { return static_cast<double>(row.points); }
 double Beyond(const Row& row) { return row.bytes - static_cast<double>(row.seen); }
 double EqualObjectsBeyond(const Row& row) { return Beyond(row) * Points(row) / static_cast<double>(row.seen); }
-double EqualBytesVariance(const Row& row) { return row.bytes * Beyond(row) / Points(row); }
-double EqualObjectsVariance(const Row& row) { return row.objects * (row.objects - Points(row)) / Points(row); }
-double EqualCovariance(const Row& row) { return row.objects * Beyond(row) / Points(row); }
-double EqualFourth(double variance, const Row& row) { return variance * variance / Points(row); }
+// `part`: of one point, as the others.
+double EqualBytesVariance(const Row& row, double part) { return row.bytes * Beyond(row) * part; }
+double EqualObjectsVariance(const Row& row, double part) { return row.objects * (row.objects - Points(row)) * part; }
+double EqualCovariance(const Row& row, double part) { return row.objects * Beyond(row) * part; }
+double EqualFourth(double variance, double part) { return variance * variance * part; }
 
 // HotSpot's sizes are multiples of 8. The next row of a class is expected to have the mean size of its previous row,
 // rounded down.
@@ -53,16 +71,18 @@ uint64_t MeanOf(const Row& row) { return row.seen / row.points / 8; }
 // The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
 uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
 
-// Calls ratio(column, steps, of, equal) for each sum: `of` is the sum, `equal` its expected value. The order matters,
-// because expected values depend on earlier sums.
+// Calls ratio.operator()<steps>(column, of, certain, equal) for each sum of the points, `of`, of which `equal` is what
+// is expected. The order matters: what is expected depends on the sums before.
 template <typename Sum, typename Ratio>
 void VisitSums(Sum& row, const Ratio& ratio) {
-  ratio(kObjects, kWeightSteps, row.objects, Points(row), EqualObjectsBeyond(row));
-  ratio(kBytesVariance, kSpreadSteps, row.bytes_variance, 0, EqualBytesVariance(row));
-  ratio(kObjectsVariance, kSpreadSteps, row.objects_variance, 0, EqualObjectsVariance(row));
-  ratio(kCovariance, kSpreadSteps, row.covariance, 0, EqualCovariance(row));
-  ratio(kBytesFourth, kSpreadSteps, row.bytes_fourth, 0, EqualFourth(row.bytes_variance, row));
-  ratio(kObjectsFourth, kSpreadSteps, row.objects_fourth, 0, EqualFourth(row.objects_variance, row));
+  const double part = 1 / Points(row);
+  ratio.template operator()<kWeightSteps>(kObjects, row.objects, Points(row), EqualObjectsBeyond(row));
+  ratio.template operator()<kSpreadSteps>(kBytesVariance, row.bytes_variance, 0, EqualBytesVariance(row, part));
+  ratio.template operator()<kSpreadSteps>(kObjectsVariance, row.objects_variance, 0, EqualObjectsVariance(row, part));
+  ratio.template operator()<kSpreadSteps>(kCovariance, row.covariance, 0, EqualCovariance(row, part));
+  ratio.template operator()<kSpreadSteps>(kBytesFourth, row.bytes_fourth, 0, EqualFourth(row.bytes_variance, part));
+  ratio.template operator()<kSpreadSteps>(kObjectsFourth, row.objects_fourth, 0,
+                                          EqualFourth(row.objects_variance, part));
 }
 
 bool IsPossible(const Row& row) {
@@ -99,9 +119,9 @@ void EncodeRows(Section section, std::span<const Row> rows, ByteBuffer* raw) {
     columns.Varint(kBeyond, Zigzag(code - last) + 1);
     last = code;
     if (!has_several) continue;
-    VisitSums(row, [&](RowColumn column, double steps, double sum, double certain, double equal) {
+    VisitSums(row, [&]<int64_t kSteps>(RowColumn column, double sum, double certain, double equal) {
       const double ratio = (sum - certain) / equal;
-      columns.Delta(column, std::isnormal(ratio) && ratio > 0 ? static_cast<uint64_t>(CodeOf(ratio, steps)) : 0, 0);
+      columns.Delta(column, std::isnormal(ratio) && ratio > 0 ? static_cast<uint64_t>(CodeOf(ratio, kSteps)) : 0, 0);
     });
   }
   columns.Finish(static_cast<uint64_t>(section), /*critical=*/false, rows.size(), raw);
@@ -111,7 +131,8 @@ bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* 
   ColumnReader<kRowColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows || !columns.HasBytesForRows()) return false;
-  std::unordered_map<Index, uint64_t> means;
+  std::vector<uint64_t> means(dictionaries.classes.size() + 1);  // by class, shifted
+  rows->reserve(rows->size() + columns.rows());
   uint64_t stack = 0, class_id = 0;
   int64_t last = 0;
   for (uint64_t i = 0; i < columns.rows(); ++i) {
@@ -123,7 +144,7 @@ bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* 
     if (i > 0 && is_of_last_stack && class_id <= before) return false;  // the rows are not in order
     Row row{.class_id = static_cast<Index>(class_id - 1), .stack = static_cast<Index>(stack - 1), .points = 1};
     if (has_several) row.points = columns[kPoints].Varint() + 2;
-    uint64_t& mean = means[row.class_id];
+    uint64_t& mean = means[class_id];
     uint64_t seen = row.points * mean;
     if ((head & kHasOtherSize) != 0) seen = columns[kSeen].Delta(seen);
     row.seen = std::rotl(seen, 3);
@@ -134,9 +155,9 @@ bool DecodeRows(Bytes body, const Dictionaries& dictionaries, std::vector<Row>* 
     row.objects = Points(row);
     if (beyond > 0) {
       last = static_cast<int64_t>(static_cast<uint64_t>(last) + static_cast<uint64_t>(Unzigzag(beyond - 1)));
-      row.bytes += Points(row) * RatioOf(last, kWeightSteps);
-      VisitSums(row, [&](RowColumn column, double steps, double& sum, double certain, double equal) {
-        sum = certain + equal * RatioOf(has_several ? static_cast<int64_t>(columns[column].Delta(0)) : 0, steps);
+      row.bytes += Points(row) * RatioOf<kWeightSteps>(last);
+      VisitSums(row, [&]<int64_t kSteps>(RowColumn column, double& sum, double certain, double equal) {
+        sum = certain + equal * (has_several ? RatioOf<kSteps>(static_cast<int64_t>(columns[column].Delta(0))) : 1);
       });
     }
     if (!IsPossible(row)) return false;

@@ -28,7 +28,6 @@ struct FlameOptions {
   bool svg = false;
 };
 
-// Opens the file before the second pass, so that a long pass is not wasted.
 ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most_boxes) {
   const auto scan = RecordingScan::Parse(page.scan);
   if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
@@ -40,14 +39,12 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
                           .callers = page.reverse,
                           .classes = !page.no_classes,
                           .bounds = {most_boxes, page.least_share}});
-  const ExitCode chosen = flame.ChooseBoxes();
-  if (chosen == ExitCode::kUnreadable) return chosen;
+  const ExitCode read = flame.Run();
+  if (read == ExitCode::kUnreadable) return read;
   if (page.live && flame.tracked() == 0)
     return Fail(ExitCode::kUnreadable, page.scan.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked);
   auto file = OutputFile::Open(path, to.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  const ExitCode read = flame.EstimateBoxes();
-  if (read == ExitCode::kUnreadable) return read;
   flame.scan().PrintTrust();
   const GroupEstimates& all = flame.estimates().front();
   const FlameCaption caption{.title = TitleOf(page),
@@ -57,7 +54,7 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
   const size_t boxes = AppendFlamePicture(flame, caption, output.text());
   if (const auto failed = (*file)->Finish(&output)) return *failed;
   if (path != "-" && !to.quiet) PrintError(fmt::format("{}: {} boxes", path, boxes));
-  return page.live ? chosen : read;
+  return read;
 }
 
 ExitCode Flame(const FlameOptions& options) {

@@ -48,7 +48,7 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
     const auto time = options.no_rows ? std::nullopt : TimeOf(block, interval_ns);
     return time && filter->TakesRows(*time);
   };
-  const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording, {.by_rows = by_rows});
+  const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording, by_rows);
   VolumeOfBlocks blocks(recording->header(), census.strata, by_rows);
   ClassSiteTotals breakdown(KeptBy(matched), merged);
   Facts facts = FactsOf(recording, matched, &blocks, &breakdown, asked);

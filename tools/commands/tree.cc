@@ -21,7 +21,7 @@ struct TreeOptions {
   render::OutputOptions output;
 };
 
-// Also reads nodes a little below the share, because the report decides from the estimates of the second pass.
+// Nodes a little below the share are boxes, too: the report decides by their estimates.
 constexpr double kMargin = 0.99;
 
 ExitCode ShowTree(TreeOptions options) {
@@ -32,9 +32,7 @@ ExitCode ShowTree(TreeOptions options) {
                          .callers = options.callers,
                          .classes = false,
                          .bounds = {SIZE_MAX, kMargin * options.limits.min_share, options.depth}});
-  const ExitCode chosen = tree.ChooseBoxes();
-  if (chosen == ExitCode::kUnreadable) return chosen;
-  const ExitCode read = tree.EstimateBoxes();
+  const ExitCode read = tree.Run();
   if (read == ExitCode::kUnreadable) return read;
   return Print(TreeReport(tree, options.limits), options.output, read);
 }

@@ -232,8 +232,9 @@ void Recording::NoteIntervals(const format::Block& block, format::Stream stream)
   if (!any) return;
   const uint64_t begin_ns = (end.next_interval - 1) * header().CapOf(stream).interval_ns;
   end.latest_times.clear();
-  for (const format::Sample& sample : block.samples) {
-    if (sample.stream() == stream && sample.time_ns >= begin_ns) end.latest_times.push_back(sample.time_ns);
+  for (auto sample = std::ranges::lower_bound(block.samples, begin_ns, {}, &format::Sample::time_ns);
+       sample != block.samples.end(); ++sample) {
+    if (sample->stream() == stream) end.latest_times.push_back(sample->time_ns);
   }
 }
 

@@ -121,8 +121,7 @@ Amounts OfTree(const ScanOptions& options, double* not_kept = nullptr) {
   auto scan = RecordingScan::Parse(options);
   REQUIRE(scan.ok());
   FlameScan flame(*scan, {.at = {}, .classes = false, .bounds = {SIZE_MAX, 0, 0}});
-  REQUIRE(flame.ChooseBoxes() == ExitCode::kOk);
-  REQUIRE(flame.EstimateBoxes() == ExitCode::kOk);
+  REQUIRE(flame.Run() == ExitCode::kOk);
   Amounts sums;
   for (size_t box = 1; box < flame.boxes().boxes().size(); ++box) {
     const FlameBoxTree::Box& of = flame.boxes().boxes()[box];
@@ -245,37 +244,48 @@ TEST_CASE_METHOD(Scratch, "Rows without samples lie below [callers not kept], an
   CHECK(Table(options, By::kSite).by_name.at("p.S.rare").bytes == Approx(tree.at("p.S.rare").bytes).epsilon(1e-9));
 }
 
-TEST_CASE_METHOD(Scratch, "A calibrated sample has the variance of its scaled weight, a row its own") {
+TEST_CASE_METHOD(Scratch, "A calibrated sample has its variance, scaled; a row of a site without samples its own") {
   const std::string path = directory / "rec";
   WriteCalibrated(path);
   auto recording = Recording::Open(path);
   REQUIRE(recording.ok());
   const auto filter = Filter::Parse(FilterOptions());
   const format::FileHeader& header = (*recording)->header();
-  RowCalibration calibration(filter->RowsWithin(header.interval_ns));
-  StrataOf(**recording, {.calibration = &calibration});
-  CHECK(calibration.points() == 12);
   Design design(header);
-  design.SetCalibration(calibration);
-  size_t rows = 0, samples = 0;
+  design.SetCalibration(RowCalibration(filter->RowsWithin(header.interval_ns)));
+  SumsBySite sums;
+  std::vector<WeightedSample> samples;
+  std::vector<double> variances_of_rows;
   while (const auto block = (*recording)->Next()) {
     for (const WeightedSample& drawn : design.Add(*block)) {
-      Subset one;
-      one.Add(drawn);
-      if (drawn.row != nullptr) {
-        ++rows;
-        CHECK(drawn.index >= block->samples.size());
-        CHECK(one.variance().bytes == Approx(drawn.row->bytes_variance));
-        CHECK(one.variance().objects == Approx(drawn.row->objects_variance));
-      } else {
-        ++samples;
-        CHECK(one.variance().bytes == Approx(drawn.weight * (drawn.weight - drawn.size)));
-        CHECK((drawn.weight == block->samples[drawn.index].weight) == block->rows.empty());
-      }
+      const bool is_row = drawn.row != nullptr;
+      CHECK((drawn.site != kNoSite) == !block->rows.empty());
+      CHECK((drawn.index >= block->samples.size()) == is_row);
+      if (!is_row) CHECK(drawn.weight == block->samples[drawn.index].weight);
+      variances_of_rows.push_back(is_row ? drawn.row->bytes_variance : 0);
+      samples.push_back(drawn);
+      sums.Add(static_cast<uint32_t>(samples.size() - 1), drawn);
     }
   }
+  CHECK(design.calibration().points() == 12);
+  size_t rows = 0;
+  double bytes = 0;
+  sums.ForEach(design.calibration(), [&](uint32_t i, const Subset& of) {
+    const WeightedSample& one = samples[i];
+    bytes += of.bytes();
+    if (one.row != nullptr) {
+      ++rows;
+      CHECK(of.variance().bytes == Approx(variances_of_rows[i]));
+      return;
+    }
+    const double factor = one.site != kNoSite ? design.calibration().Of(one.site).bytes : 1;
+    CHECK(of.bytes() == Approx(factor * one.weight));
+    CHECK(of.variance().bytes == Approx(factor * factor * one.weight * (one.weight - one.size)));
+  });
   CHECK(rows == 4);
-  CHECK(samples == 7);
+  CHECK(samples.size() > 11);  // of p.S.late a row was drawn before its sample
+  CHECK(design.all().bytes() == Approx(bytes));
+  CHECK(design.all().samples() == 11);
 }
 
 }  // namespace heaprec::tools::testing

@@ -28,44 +28,80 @@ std::span<const WeightedSample> Design::Add(const format::Block& block, bool by_
   const bool is_calibrated = !by_rows && calibration_.Enter(block);
   if (is_calibrated && !not_counted_.empty()) {  // uses rows, as tables of rows do
     Draw(block, true, false);
-    AddUncounted();
+    AddUncounted(&uncounted_);
   }
+  if (is_calibrated) calibration_.Add(block);
   Draw(block, by_rows, is_calibrated);
-  for (const WeightedSample& drawn : drawn_) {
-    all_.Add(drawn);
-    has_other_classes_ |= drawn.of_class == nullptr;
-  }
-  if (!is_calibrated) AddUncounted();
+  for (const WeightedSample& drawn : drawn_) AddDrawn(drawn);
+  AddUncounted(is_calibrated ? &raw_uncounted_ : &uncounted_);
   return drawn_;
+}
+
+void Design::AddDrawn(const WeightedSample& drawn) {
+  has_other_classes_ |= drawn.of_class == nullptr;
+  if (drawn.site == kNoSite) return all_.Add(drawn);
+  if (drawn.site >= of_sites_.size()) of_sites_.resize(std::max<size_t>(drawn.site + size_t{1}, of_sites_.size() * 2));
+  OfSite& of = of_sites_[drawn.site];
+  (drawn.row != nullptr ? of.rows : of.samples).Add(drawn);
+}
+
+Subset Design::all() const {
+  Subset all = all_;
+  for (RowCalibration::SiteId site = 0; site < of_sites_.size(); ++site) {
+    const OfSite& of = of_sites_[site];
+    if (of.samples.samples() == 0) {
+      all += of.rows;
+      continue;
+    }
+    const auto [bytes, objects] = calibration_.Of(site);
+    if (bytes > 0) all += Scaled(of.samples, bytes, objects);
+  }
+  return all;
+}
+
+Design Design::Raw() const {
+  if (of_sites_.empty()) return *this;
+  Design raw = *this;
+  for (const OfSite& of : of_sites_) raw.all_ += of.samples;
+  raw.of_sites_.clear();
+  raw.calibration_ = {};
+  raw.uncounted_ = raw_uncounted_;
+  return raw;
 }
 
 void Design::Draw(const format::Block& block, bool by_rows, bool is_calibrated) {
   drawn_.clear();
   if (!by_rows) DrawSamples(block);
   if (is_calibrated) {
-    calibration_.Scale(drawn_);
-    std::erase_if(drawn_, [](const WeightedSample& one) { return !(one.weight > 0); });
+    for (WeightedSample& one : drawn_) one.site = calibration_.SiteOf(one.class_id, one.stack);
   }
   if (by_rows || is_calibrated) DrawRows(block, is_calibrated);
   strata_.Scale(block, drawn_);
 }
 
-void Design::AddUncounted() {
+void Design::AddUncounted(Subset* into) const {
   if (not_counted_.empty()) return;
   for (const WeightedSample& drawn : drawn_) {
-    if (not_counted_.count(drawn.interval) > 0) uncounted_.Add(drawn);
+    const bool is_drawn = drawn.site == kNoSite || drawn.row == nullptr;
+    if (is_drawn && not_counted_.count(drawn.interval) > 0) into->Add(drawn);
   }
 }
 
 void Design::DrawSamples(const format::Block& block) {
+  uint64_t interval = 0, begin_ns = 0, end_ns = 0;  // of the last sample: most have the same
   for (uint32_t i = 0; i < block.samples.size(); ++i) {
     const format::Sample& sample = block.samples[i];
     if (sample.stream() != stream_) continue;
+    if (sample.time_ns < begin_ns || sample.time_ns >= end_ns) {
+      interval = sample.time_ns / interval_ns_;
+      begin_ns = interval * interval_ns_;
+      end_ns = begin_ns + interval_ns_;
+    }
     const double size = format::CountsEvents(stream_) ? 1 : static_cast<double>(sample.size);
     drawn_.push_back({.index = i,
                       .class_id = sample.class_id,
                       .stack = sample.stack,
-                      .interval = sample.time_ns / interval_ns_,
+                      .interval = interval,
                       .size = has_no_chances_ ? 0 : std::min(size, sample.weight),
                       .weight = sample.weight,
                       .objects = sample.weight_objects()});
@@ -78,14 +114,16 @@ void Design::DrawRows(const format::Block& block, bool alone) {
       block.intervals, [this](const format::Interval& one) { return one.stream == stream_ && one.buffered > 0; });
   for (uint32_t i = 0; i < block.rows.size(); ++i) {
     const format::Row& row = block.rows[i];
-    if (alone && !calibration_.IsAlone(row)) continue;
+    const uint32_t site = alone ? calibration_.SiteOf(row.class_id, row.stack) : kNoSite;
+    if (alone && !calibration_.IsAlone(site)) continue;
     drawn_.push_back({.index = i + (alone ? static_cast<uint32_t>(block.samples.size()) : 0),
                       .row = &row,
                       .class_id = row.class_id,
                       .stack = row.stack,
                       .interval = interval != block.intervals.end() ? interval->index : 0,
                       .weight = row.bytes,
-                      .objects = row.objects});
+                      .objects = row.objects,
+                      .site = site});
   }
 }
 

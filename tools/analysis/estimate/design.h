@@ -25,16 +25,19 @@ class Design {
   void SetStrata(Strata strata) { strata_ = std::move(strata); }
   // Call before the first block: scales samples to the rows of their sites.
   void SetCalibration(RowCalibration calibration) { calibration_ = std::move(calibration); }
+  const RowCalibration& calibration() const { return calibration_; }
 
-  // Adds the next block, including samples that the caller filters out. Returns its samples of the stream in order,
-  // valid until the next call and as long as the block. `by_rows`: its rows instead. With calibration, rows of sites
-  // without samples follow, with indices beyond block.samples.
+  // The next block, whole, also what the caller filters out. Its samples that are of the stream, in their order; valid
+  // until the next block, and no longer than it. `by_rows`: its rows instead. Behind samples with a site stand the rows
+  // of sites that have had none, with indices beyond block.samples: SumsBySite.
   std::span<const WeightedSample> Add(const format::Block& block, bool by_rows = false);
 
   // All samples so far.
-  const Subset& all() const { return all_; }
-  // Whether a census counted the class of each of them; they then add up to its bytes.
-  bool counted_by_class() const { return strata_.count() > 0 && all_.samples() > 0 && !has_other_classes_; }
+  Subset all() const;
+  // As if samples had not been calibrated to rows.
+  Design Raw() const;
+  // Whether a census counted the class of each of them; then they add up to its bytes.
+  bool counted_by_class() const { return strata_.count() > 0 && all().samples() > 0 && !has_other_classes_; }
   double bytes_by_class() const { return strata_.bytes(); }
   // Bytes, or events, that the recorder has counted in the intervals so far, plus the samples of intervals without
   // counts: salvage finds samples, but no counts for them.
@@ -56,8 +59,13 @@ class Design {
   void CountUnwritten(const format::StreamCounters& counters);
 
  private:
+  struct OfSite {
+    Subset samples, rows;
+  };
+
   void Draw(const format::Block& block, bool by_rows, bool is_calibrated);
-  void AddUncounted();
+  void AddDrawn(const WeightedSample& drawn);
+  void AddUncounted(Subset* into) const;
   void DrawSamples(const format::Block& block);
   // `alone`: only those of sites without samples.
   void DrawRows(const format::Block& block, bool alone);
@@ -72,7 +80,9 @@ class Design {
   std::vector<WeightedSample> drawn_;         // of the latest block
   std::unordered_set<uint64_t> not_counted_;  // intervals of the latest block without counts
   Subset all_, uncounted_;
-  bool has_other_classes_ = false;  // samples of classes that no census counted
+  std::vector<OfSite> of_sites_;    // as all_, of the blocks that are calibrated
+  Subset raw_uncounted_;            // as uncounted_, likewise, of samples
+  bool has_other_classes_ = false;  // that no census counted
   uint64_t counted_ = 0, candidates_ = 0;
   // points of the intervals so far that are not samples: dropped by the second stage, or not written
   uint64_t not_kept_ = 0;

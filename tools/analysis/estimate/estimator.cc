@@ -78,7 +78,8 @@ double UnwrittenWeight(const format::StreamCounters& counters) {
 
 Estimator::Estimator(const Design& design, double lost_weight, Weights weights, const Subset* whole,
                      double unwritten_weight, ChosenBy chosen)
-    : all_(design.all()),
+    : calibration_(design.calibration()),
+      all_(design.all()),
       whole_(whole != nullptr ? *whole : all_),
       shares_of_all_(whole == nullptr),
       shares_of_any_(whole != nullptr && chosen == ChosenBy::kAny),

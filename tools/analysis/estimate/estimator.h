@@ -43,6 +43,8 @@ class Estimator {
             const Subset* whole = nullptr, ChosenBy chosen = ChosenBy::kTime)
       : Estimator(design, LostWeight(counters), weights, whole, UnwrittenWeight(counters), chosen) {}
 
+  // Of the design: the factors of samples with a site.
+  const RowCalibration& calibration() const { return calibration_; }
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
@@ -86,6 +88,7 @@ class Estimator {
   double UnitBytes(double variance, double bytes) const;
   double UnitObjects(const Subset& of) const;
 
+  const RowCalibration calibration_;
   const Subset all_, whole_;
   const bool shares_of_all_, shares_of_any_, is_raw_;
   const bool all_counted_;  // a census counted each class

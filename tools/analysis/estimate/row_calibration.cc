@@ -1,9 +1,9 @@
 #include "tools/analysis/estimate/row_calibration.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "format/codec/index_table.h"
 #include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
@@ -46,58 +46,52 @@ std::vector<format::Sample> SamplesOfRows(const format::Block& block, uint64_t i
   return samples;
 }
 
+bool RowCalibration::Enter(const format::Block& block) {
+  if (!takes_ || !takes_(block)) return false;
+  names_ = block.dictionaries;
+  if (block.chunk != chunk_ || names_->stacks.size() < known_.size())
+    classes_.clear(), known_.clear(), methods_.clear();
+  chunk_ = block.chunk;
+  classes_.resize(names_->classes.size());
+  known_.resize(names_->stacks.size());
+  methods_.resize(names_->methods.size());
+  return true;
+}
+
 void RowCalibration::Add(const format::Block& block) {
-  EnterNames(block);
   for (const format::Row& row : block.rows) {
-    Site& site = sums_->sites[KeyOf(row.class_id, row.stack)];
+    Site& site = sums_->sites[SiteOf(row.class_id, row.stack)];
     site.row_bytes += row.bytes;
     site.row_objects += row.objects;
     sums_->points += row.points;
   }
   for (const format::Sample& sample : block.samples) {
     if (sample.stream() != format::Stream::kAllocations) continue;
-    Site& site = sums_->sites[KeyOf(sample.class_id, sample.stack)];
+    Site& site = sums_->sites[SiteOf(sample.class_id, sample.stack)];
     site.sampled_bytes += sample.weight_bytes();
     site.sampled_objects += sample.weight_objects();
   }
 }
 
-bool RowCalibration::Enter(const format::Block& block) {
-  const bool takes = Takes(block);
-  if (takes) EnterNames(block);
-  return takes;
+RowCalibration::SiteId RowCalibration::SiteOf(Index class_id, Index stack) {
+  if (stack >= known_.size()) return Find(class_id, stack);
+  Known& known = known_[stack];
+  if (known.site == kNotLooked || known.class_id != class_id) known = {class_id, Find(class_id, stack)};
+  return known.site;
 }
 
-// A site without rows has no bytes, as in a table of rows. A site whose first sample is newer than the first pass, in a
-// running recording, is represented by its rows.
-RowCalibration::Factors RowCalibration::Of(Index class_id, Index stack) {
-  const auto found = sums_->sites.find(KeyOf(class_id, stack));
-  if (found == sums_->sites.end()) return {};
-  const Site& site = found->second;
+// A site without rows has no bytes, as in a table of rows.
+RowCalibration::Factors RowCalibration::Of(SiteId id) const {
+  const Site& site = sums_->sites[id];
   return {Ratio(site.row_bytes, site.sampled_bytes), Ratio(site.row_objects, site.sampled_objects)};
 }
 
-void RowCalibration::Scale(std::span<WeightedSample> drawn) {
-  for (WeightedSample& one : drawn) {
-    const Factors factors = Of(one.class_id, one.stack);
-    one.weight *= factors.bytes;
-    one.objects *= factors.objects;
-  }
-}
-
-bool RowCalibration::IsAlone(const format::Row& row) {
-  const auto found = sums_->sites.find(KeyOf(row.class_id, row.stack));
-  return found != sums_->sites.end() && !(found->second.sampled_bytes > 0);
-}
-
-void RowCalibration::EnterNames(const format::Block& block) {
-  names_ = block.dictionaries;
-  if (block.chunk != chunk_ || names_->stacks.size() < paths_.size())
-    classes_.clear(), paths_.clear(), methods_.clear();
-  chunk_ = block.chunk;
-  classes_.resize(names_->classes.size());
-  paths_.resize(names_->stacks.size());
-  methods_.resize(names_->methods.size());
+RowCalibration::SiteId RowCalibration::Find(Index class_id, Index stack) {
+  std::vector<Site>& sites = sums_->sites;
+  const uint64_t key = KeyOf(class_id, stack);
+  return sums_->by_key.FindOrAdd(
+      key, [&](Index at) { return sites[at].key == key; }, sites.size(), [&] { sites.push_back({.key = key}); },
+      [&](Index at) { return sites[at].key; });
 }
 
 uint64_t RowCalibration::KeyOf(Index class_id, Index stack) {
@@ -111,8 +105,7 @@ uint64_t RowCalibration::KeyOf(Index class_id, Index stack) {
 
 // Hashes the methods of the frames that the recorder's PathOf selects.
 uint64_t RowCalibration::PathKeyOf(Index stack) {
-  if (stack >= paths_.size()) return kUnknownKey;
-  if (paths_[stack] != 0) return paths_[stack];
+  if (stack >= names_->stacks.size()) return kUnknownKey;
   uint64_t key = kUnknownKey;
   Index at = stack;
   for (size_t frames = 0; frames < format::kLongestPath; ++frames) {
@@ -123,7 +116,7 @@ uint64_t RowCalibration::PathKeyOf(Index stack) {
     if (!method.is_primitive || node.parent == format::kNone || node.parent >= at) break;
     at = node.parent;
   }
-  return paths_[stack] = key;
+  return key;
 }
 
 const RowCalibration::Method& RowCalibration::MethodOf(Index frame) {
@@ -136,6 +129,43 @@ const RowCalibration::Method& RowCalibration::MethodOf(Index frame) {
   method.key = format::MethodKey(named.class_name, named.name, named.descriptor);
   method.is_primitive = primitives_.HasMethod(named.class_name, named.name);
   return method;
+}
+
+void SumsBySite::Add(std::span<const uint32_t> groups, std::span<const WeightedSample* const> drawn) {
+  constexpr size_t kBatch = 16;
+  std::array<Index, kBatch> cells;
+  for (size_t begin = 0; begin < drawn.size(); begin += kBatch) {
+    const size_t rows = std::min(kBatch, drawn.size() - begin);
+    for (size_t i = 0; i < rows; ++i) {
+      const WeightedSample& one = *drawn[begin + i];
+      cells[i] = one.site != kNoSite ? CellOf(groups[begin + i], one) : format::kNone;
+    }
+    for (size_t i = 0; i < rows; ++i) {
+      if (cells[i] != format::kNone) cells_[cells[i]].sums.Add(*drawn[begin + i]);
+    }
+  }
+}
+
+Index SumsBySite::CellOf(uint32_t group, const WeightedSample& drawn) {
+  const bool is_row = drawn.row != nullptr;
+  return by_key_.FindOrAdd(
+      HashOf(group, drawn.site, is_row),
+      [&](Index i) { return cells_[i].group == group && cells_[i].site == drawn.site && cells_[i].is_row == is_row; },
+      cells_.size(),
+      [&] {
+        cells_.push_back({group, drawn.site, is_row, Subset(holds_)});
+      },
+      [&](Index i) { return HashOf(cells_[i].group, cells_[i].site, cells_[i].is_row); });
+}
+
+uint64_t SumsBySite::HashOf(uint32_t group, uint32_t site, bool is_row) {
+  return format::MixWord((uint64_t{group} << 32 | site) + (is_row ? 1 : 0) * 0x9e3779b97f4a7c15U);
+}
+
+RowCalibration::Factors SumsBySite::FactorsOf(const Cell& cell, const RowCalibration& calibration) {
+  if (cell.site == kNoSite) return {};
+  if (!cell.is_row) return calibration.Of(cell.site);
+  return calibration.IsAlone(cell.site) ? RowCalibration::Factors{} : RowCalibration::Factors{0, 0};
 }
 
 }  // namespace heaprec::tools

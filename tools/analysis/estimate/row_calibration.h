@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "format/codec/index_table.h"
 #include "format/model/allocation_primitives.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
@@ -49,8 +49,8 @@ std::vector<format::Sample> SamplesOfRows(const format::Block& block, uint64_t i
 // and time are known.
 //
 //   RowCalibration calibration(takes);
-//   for (block) calibration.Add(block);             // a first pass over the recording
-//   design.SetCalibration(std::move(calibration));  // for the second
+//   for (block) if (calibration.Enter(block)) { calibration.Add(block); calibration.SiteOf(class_id, stack); ... }
+//   calibration.Of(site);                           // once all blocks have been added
 //
 // Copies share the sums.
 //
@@ -59,6 +59,7 @@ std::vector<format::Sample> SamplesOfRows(const format::Block& block, uint64_t i
 // Maths:    docs/estimates.md#calibration
 class RowCalibration {
  public:
+  using SiteId = uint32_t;  // counts up from 0
   struct Factors {
     double bytes = 1, objects = 1;
   };
@@ -67,34 +68,41 @@ class RowCalibration {
   // `takes`: which blocks to calibrate; each of them has rows.
   explicit RowCalibration(ByRows takes) : takes_(std::move(takes)), sums_(std::make_shared<Sums>()) {}
 
-  bool Takes(const format::Block& block) const { return takes_ && takes_(block); }
-  // Adds the next calibrated block of the first pass.
-  void Add(const format::Block& block);
-  // Number of points of the rows of all calibrated blocks.
-  uint64_t points() const { return sums_ != nullptr ? sums_->points : 0; }
-
-  // Enters the next block of the second pass, for the functions below. Returns whether it is calibrated.
+  // The next block: whether it is taken. Then the others tell of its samples and rows.
   bool Enter(const format::Block& block);
-  Factors Of(format::Index class_id, format::Index stack);
-  void Scale(std::span<WeightedSample> drawn);
-  // Whether the row's site has no sample.
-  bool IsAlone(const format::Row& row);
+  // Adds the block entered last.
+  void Add(const format::Block& block);
+  SiteId SiteOf(format::Index class_id, format::Index stack);
+  // Whether the site has no sample so far.
+  bool IsAlone(SiteId site) const { return !(sums_->sites[site].sampled_bytes > 0); }
+
+  // Points of the rows of all blocks.
+  uint64_t points() const { return sums_ != nullptr ? sums_->points : 0; }
+  // Of the site's samples; of a new site's 0.
+  Factors Of(SiteId site) const;
 
  private:
   struct Site {
-    double row_bytes = 0, row_objects = 0;          // sums over the rows
+    uint64_t key = 0;
+    double row_bytes = 0, row_objects = 0;          // of the rows
     double sampled_bytes = 0, sampled_objects = 0;  // represented by the samples
   };
   struct Sums {
-    std::unordered_map<uint64_t, Site> sites;  // by key
+    std::vector<Site> sites;
+    format::IndexTable by_key;
     uint64_t points = 0;
   };
   struct Method {
     uint64_t key = 0;  // 0: not computed yet
     bool is_primitive = false;
   };
+  struct Known {
+    format::Index class_id = format::kNone;
+    SiteId site = kNotLooked;
+  };
+  static constexpr SiteId kNotLooked = 0xffffffff;
 
-  void EnterNames(const format::Block& block);
+  SiteId Find(format::Index class_id, format::Index stack);
   uint64_t KeyOf(format::Index class_id, format::Index stack);
   uint64_t PathKeyOf(format::Index stack);
   const Method& MethodOf(format::Index frame);
@@ -105,8 +113,53 @@ class RowCalibration {
   // For the current chunk; keys are 0 until they are needed.
   const format::Dictionaries* names_ = nullptr;
   uint32_t chunk_ = format::kNone;
-  std::vector<uint64_t> classes_, paths_;  // paths: by stack index
+  std::vector<uint64_t> classes_;
+  std::vector<Known> known_;  // by stack, of the class it had last
   std::vector<Method> methods_;
+};
+
+// Sums of samples, and of rows of sites that may have none, in groups. What each represents is known once the recording
+// has been read: until then there is a sum for each group and site.
+//
+//   SumsBySite sums;
+//   for (drawn) sums.Add(group, drawn);                        // any number as the group's
+//   sums.ForEach(calibration, [&](group, const Subset&) {...});  // several times for a group
+//
+// Memory:   about 150 bytes for each group and site that have samples.
+class SumsBySite {
+ public:
+  explicit SumsBySite(Subset::Holds holds = Subset::Holds::kAny) : holds_(holds) {}
+  void Clear() {
+    cells_.clear();
+    by_key_ = {};
+  }
+  void Add(uint32_t group, const WeightedSample& drawn) { cells_[CellOf(group, drawn)].sums.Add(drawn); }
+  // Adds those that have a site, each to the group at the same position. Many at once wait for memory together.
+  void Add(std::span<const uint32_t> groups, std::span<const WeightedSample* const> drawn);
+
+  // In the order in which they were added first. Omits what represents nothing.
+  template <typename Take>
+  void ForEach(const RowCalibration& calibration, const Take& take) const {
+    for (const Cell& cell : cells_) {
+      const auto [bytes, objects] = FactorsOf(cell, calibration);
+      if (bytes > 0) take(cell.group, Scaled(cell.sums, bytes, objects));
+    }
+  }
+
+ private:
+  struct Cell {
+    uint32_t group = 0;
+    RowCalibration::SiteId site = kNoSite;
+    bool is_row = false;
+    Subset sums;
+  };
+  format::Index CellOf(uint32_t group, const WeightedSample& drawn);
+  static uint64_t HashOf(uint32_t group, uint32_t site, bool is_row);
+  static RowCalibration::Factors FactorsOf(const Cell& cell, const RowCalibration& calibration);
+
+  Subset::Holds holds_;
+  std::vector<Cell> cells_;
+  format::IndexTable by_key_;
 };
 
 }  // namespace heaprec::tools

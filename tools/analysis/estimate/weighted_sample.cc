@@ -14,7 +14,7 @@ struct Terms {
   double seen, bytes_fourth, objects_fourth;
 };
 
-// y / p times z / p times 1 - p, where p is s / w before a census scaled w. Rows may have scaled w to less than s.
+// y / p times z / p times 1 - p; p is s / w before a census scaled w.
 Terms TermsOf(const WeightedSample& sample) {
   const double w = sample.weight, o = sample.objects;
   const double factor = sample.of_class != nullptr ? sample.of_class->factor : 1;
@@ -83,7 +83,19 @@ Subset& Subset::operator+=(const Subset& other) {
   return *this;
 }
 
-// Not if a filter has removed some of its samples.
+Subset Scaled(const Subset& of, double bytes, double objects) {
+  const double bytes2 = bytes * bytes, objects2 = objects * objects;
+  Subset scaled = of;
+  scaled.bytes_ *= bytes;
+  scaled.objects_ *= objects;
+  scaled.variance_ = {of.variance_.bytes * bytes2, of.variance_.objects * objects2,
+                      of.variance_.both * bytes * objects};
+  scaled.bytes_fourth_ *= bytes2 * bytes2;
+  scaled.objects_fourth_ *= objects2 * objects2;
+  return scaled;
+}
+
+// Not if a filter left out some of its samples.
 const CountedClass* Subset::counted() const {
   const bool is_whole = is_class_ && class_ != nullptr && class_->is_one && bytes_ >= class_->scaled * (1 - kRounding);
   return is_whole ? class_ : nullptr;

@@ -20,6 +20,8 @@ namespace heaprec::tools {
 // Maths:    docs/estimates.md#estimates
 struct CountedClass;
 
+inline constexpr uint32_t kNoSite = 0xffffffff;
+
 struct WeightedSample {
   uint32_t index = 0;                // index into the samples of its block, or into its rows
   const format::Row* row = nullptr;  // a row of the block; null: this is a sample
@@ -29,7 +31,10 @@ struct WeightedSample {
   double weight = 0;      // after both stages; the inclusion probability is size / weight
   double objects = 0;     // number of objects that it represents
 
-  const CountedClass* of_class = nullptr;  // class whose count it was scaled to
+  const CountedClass* of_class = nullptr;  // to whose count it was scaled
+  // Of a calibration to rows, whose factors are not in weight and objects yet; a row is of it if the site has no
+  // samples at the end. kNoSite: as it is.
+  uint32_t site = kNoSite;
 
   uint64_t points() const { return row != nullptr ? row->points : 1; }
 };
@@ -111,6 +116,9 @@ class Subset {
   void Add(const WeightedSample& sample);
   // Adds the samples of another subset.
   Subset& operator+=(const Subset& other);
+  // As if the weights of its samples, in bytes and in objects, were so many times what they are. Factors are known, as
+  // those of a census: the chances of inclusion are not changed.
+  friend Subset Scaled(const Subset& of, double bytes, double objects);
 
   uint64_t samples() const { return samples_; }  // for rows: their points
   double bytes() const { return bytes_; }        // sum of weights: unbiased

@@ -187,21 +187,26 @@ std::string SizeClassName(uint32_t bits) {
 
 void GroupTable::Start() {
   counted_.clear();
+  of_sites_.Clear();
   subsets_.assign(rows_.size(), Subset(holds_));
 }
 
-void GroupTable::Add(Key key, const WeightedSample& drawn) { SubsetOf(key).Add(drawn); }
+void GroupTable::Add(Key key, const WeightedSample& drawn) {
+  if (drawn.site != kNoSite) return of_sites_.Add(key, drawn);
+  SubsetOf(key).Add(drawn);
+}
 
 // Sums of a group are mostly adjacent, but those of the next group are not: prefetches them.
 void GroupTable::Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn) {
   constexpr size_t kAhead = 6, kCacheLine = 64;
+  of_sites_.Add(keys, drawn);
   for (size_t i = 0; i < keys.size(); ++i) {
     if (i + kAhead < keys.size() && keys[i + kAhead] != keys[i + kAhead - 1] && keys[i + kAhead] < slots_.size() &&
         slots_[keys[i + kAhead]] != kNone) {
       const auto* const next = reinterpret_cast<const std::byte*>(&subsets_[slots_[keys[i + kAhead]]]);
       for (size_t at = 0; at < sizeof(Subset); at += kCacheLine) __builtin_prefetch(next + at, 1);
     }
-    SubsetOf(keys[i]).Add(*drawn[i]);
+    if (drawn[i]->site == kNoSite) SubsetOf(keys[i]).Add(*drawn[i]);
   }
 }
 
@@ -223,6 +228,7 @@ void GroupTable::Count(Key key, double bytes, double objects) {
 
 void GroupTable::Close(const Estimator& estimator) {
   const double whole = estimator.Whole();
+  of_sites_.ForEach(estimator.calibration(), [this](Key key, const Subset& of) { SubsetOf(key) += of; });
   std::vector<GroupEstimates> now;
   for (const Subset& subset : subsets_) now.push_back(EstimateGroup(subset, estimator));
   if (estimator.among_all() && estimator.counted_by_class()) {
@@ -233,6 +239,7 @@ void GroupTable::Close(const Estimator& estimator) {
   }
   unseen_ = Sum(unseen_, whole_, EstimateGroup(Subset(), estimator), whole);
   whole_ += whole;
+  of_sites_.Clear();
   subsets_.clear();
 }
 

@@ -103,7 +103,8 @@ inline uint32_t SizeClassOf(uint64_t size) {
 //
 // A sample may be in several groups, but only once in each.
 //
-// Memory:   one Subset per group of the current recording, GroupEstimates per group of earlier ones.
+// Memory:   one Subset for each group of the current recording, and for each site in it that is calibrated to rows;
+//           GroupEstimates for each group of earlier ones.
 class GroupTable {
  public:
   using Key = uint32_t;
@@ -112,12 +113,13 @@ class GroupTable {
     GroupEstimates estimates;
   };
 
-  // `holds`: whether a group is a class.
-  explicit GroupTable(Subset::Holds holds = Subset::Holds::kAny) : holds_(holds) {}
+  // `holds`: what a group holds.
+  explicit GroupTable(Subset::Holds holds = Subset::Holds::kAny) : holds_(holds), of_sites_(holds) {}
 
   void Start();
   void Add(Key key, const WeightedSample& drawn);
-  // Adds each sample to the group with the key at the same position.
+  void Add(Key key, const Subset& of) { SubsetOf(key) += of; }
+  // Adds each sample to the group of the key at the same position.
   void Add(std::span<const Key> keys, std::span<const WeightedSample* const> drawn);
   // Adds the bytes and objects that the census of the current recording counted for the group. If the census counted
   // every class and no filter is set, Close uses them instead of the samples.
@@ -136,6 +138,7 @@ class GroupTable {
   const Subset::Holds holds_;
   std::vector<uint32_t> slots_;  // by key: index in rows_ and subsets_
   std::vector<Subset> subsets_;  // of the current recording
+  SumsBySite of_sites_;          // likewise, by key: to be added to them
   struct Counted {
     Key key;
     double bytes, objects;

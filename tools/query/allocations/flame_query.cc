@@ -7,21 +7,60 @@ namespace heaprec::tools {
 void LeafVisitor::Begin(const format::FileHeader&) {
   chunk_ = format::kNone;
   now_.clear();
+  of_sites_.Clear();
 }
 
 void LeafVisitor::Visit(const MatchedBlock& matched_block) {
   NoteNatives(matched_block);
+  leaves_.clear();
   for (const WeightedSample* drawn : matched_block.drawn) {
     const CallTree::NodeId leaf = LeafOf(matched_block, *drawn);
-    if (leaf >= now_.size()) now_.resize(std::max<size_t>(leaf + size_t{1}, now_.size() * 3 / 2));
-    if (classes_ && now_[leaf] == 0) class_names_.insert(matched_block.tree.At(leaf).name);
-    now_[leaf] += drawn->weight;
+    if (classes_) NoteClass(matched_block.tree.At(leaf).name);
+    if (drawn->site == kNoSite) SubsetOf(leaf).Add(*drawn);
+    leaves_.push_back(leaf);
   }
+  of_sites_.Add(leaves_, matched_block.drawn);
+}
+
+void LeafVisitor::NoteClass(NamePool::Id name) {
+  if (name != last_class_) class_names_.insert(name);
+  last_class_ = name;
+}
+
+Subset& LeafVisitor::SubsetOf(CallTree::NodeId leaf) {
+  if (leaf >= now_.size()) now_.resize(std::max<size_t>(leaf + size_t{1}, now_.size() * 3 / 2));
+  return now_[leaf];
 }
 
 void LeafVisitor::End(const Estimator& estimator, double) {
+  of_sites_.ForEach(estimator.calibration(), [this](CallTree::NodeId leaf, const Subset& of) { SubsetOf(leaf) += of; });
+  Read& read = recordings_.emplace_back(Read{estimator});
   weights_.resize(std::max(weights_.size(), now_.size()));
-  for (size_t leaf = 0; leaf < now_.size(); ++leaf) weights_[leaf] += estimator.factor() * now_[leaf];
+  for (CallTree::NodeId leaf = 0; leaf < now_.size(); ++leaf) {
+    if (now_[leaf].samples() == 0) continue;
+    weights_[leaf] += estimator.factor() * now_[leaf].bytes();
+    read.leaves.emplace_back(leaf, now_[leaf]);
+  }
+  now_ = {};
+  of_sites_.Clear();
+}
+
+LeafVisitor::BoxTables LeafVisitor::EstimatesOf(const FlameBoxTree& tree) const {
+  const std::vector<FlameBoxTree::Box>& boxes = tree.boxes();
+  BoxTables tables;
+  for (const Read& one : recordings_) {
+    tables.all.Start();
+    tables.own.Start();
+    for (const auto& [leaf, sums] : one.leaves) {
+      const FlameBoxTree::BoxId end = tree.Of(leaf);
+      if (boxes[end].folded == 0) tables.own.Add(end, sums);
+      for (FlameBoxTree::BoxId box = end; box != FlameBoxTree::kNone; box = boxes[box].parent)
+        tables.all.Add(box, sums);
+    }
+    tables.all.Close(one.estimator);
+    tables.own.Close(one.estimator);
+  }
+  return tables;
 }
 
 CallTree::NodeId LeafVisitor::LeafOf(const MatchedBlock& matched_block, const WeightedSample& drawn) const {
@@ -125,46 +164,25 @@ std::vector<GroupEstimates> LiveLeafVisitor::EstimatesOf(const FlameBoxTree& tre
   return estimates;
 }
 
-void BoxVisitor::Visit(const MatchedBlock& matched_block) {
-  const std::vector<FlameBoxTree::Box>& boxes = tree_.boxes();
-  for (const WeightedSample* drawn : matched_block.drawn) {
-    const CallTree::NodeId leaf = leaves_.LeafOf(matched_block, *drawn);
-    const FlameBoxTree::BoxId end = tree_.Of(leaf);
-    if (boxes[end].folded == 0) own_.Add(end, *drawn);
-    for (FlameBoxTree::BoxId box = end; box != FlameBoxTree::kNone; box = boxes[box].parent) {
-      table_.Add(box, *drawn);
-    }
-  }
-}
-
-ExitCode FlameScan::ChooseBoxes() {
-  if (!question_.live) {
-    RecordingScan rehearsal = scan_;
-    rehearsal.SuppressMessages();
-    const ExitCode read = rehearsal.Run(&names_, &tree_, [&] { return &leaves_.emplace(question_.classes); });
-    if (read != ExitCode::kUnreadable) boxes_ = BoxesOf(leaves_->weights());
-    scan_.TakeFirstPasses(&rehearsal);
-    return read;
-  }
+ExitCode FlameScan::Run() {
   std::optional<LiveLeafVisitor> live;
-  const ExitCode read = scan_.Run(&names_, &tree_, [&] {
+  const ExitCode read = scan_.Run(&names_, &tree_, [&]() -> ScanVisitor* {
     leaves_.emplace(question_.classes);
+    if (!question_.live) return &*leaves_;
     return &live.emplace(&*leaves_, LiveLeafVisitor::Question{scan_.stream(), question_.at, question_.least_age_ns});
   });
   if (read == ExitCode::kUnreadable) return read;
-  tracked_ = live->tracked();
-  boxes_ = BoxesOf(live->weights());
-  estimates_ = live->EstimatesOf(boxes_);
-  return read;
-}
-
-ExitCode FlameScan::EstimateBoxes() {
-  if (question_.live) return ExitCode::kOk;
-  BoxVisitor visitor(&*leaves_, &boxes_);
-  const ExitCode read = scan_.Run(&*tree_, &visitor);
+  if (live) {
+    tracked_ = live->tracked();
+    boxes_ = BoxesOf(live->weights());
+    estimates_ = live->EstimatesOf(boxes_);
+    return read;
+  }
+  boxes_ = BoxesOf(leaves_->weights());
+  const LeafVisitor::BoxTables tables = leaves_->EstimatesOf(boxes_);
   for (FlameBoxTree::BoxId box = 0; box < boxes_.boxes().size(); ++box) {
-    estimates_.push_back(visitor.Of(box));
-    own_.push_back(visitor.OwnOf(box));
+    estimates_.push_back(tables.all.Of(box));
+    own_.push_back(tables.own.Of(box));
   }
   return read;
 }

@@ -1,20 +1,20 @@
-// Reads recordings twice for a flame graph or a tree: the first pass sums the bytes of each leaf, from which the boxes
-// are chosen; the second computes the estimates of the boxes.
+// Reads recordings for a flame graph or a tree: sums what each leaf has, chooses the boxes from that, and estimates
+// them.
 //
 //   FlameScan flame(*scan, {.bounds = {.most = 20'000}});
-//   ExitCode code = flame.ChooseBoxes();
-//   code = flame.EstimateBoxes();
+//   const ExitCode code = flame.Run();
 //
-// Memory:   two numbers per leaf, one Subset per box.
-// Failure:  none. Samples that a growing recording gained between the passes are in the root only.
+// Memory:   one Subset for each leaf of each recording, and for each box.
 #pragma once
 
 #include <deque>
 #include <optional>
 #include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/groups/flame_box_tree.h"
 #include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/live/lifetimes.h"
@@ -24,7 +24,7 @@
 
 namespace heaprec::tools {
 
-// The first pass.
+// What the leaves of stacks have.
 class LeafVisitor final : public ScanVisitor {
  public:
   // `classes`: whether a sample's leaf is its class, below the frame that allocated it.
@@ -41,6 +41,11 @@ class LeafVisitor final : public ScanVisitor {
 
   // Calibrated bytes, by node of the tree.
   const std::vector<double>& weights() const { return weights_; }
+  // Of the boxes of a tree of these leaves: with what is below them, and of stacks that end there.
+  struct BoxTables {
+    GroupTable all{}, own{};
+  };
+  BoxTables EstimatesOf(const FlameBoxTree& boxes) const;
   // Whether it is the name of a class, or of a native method.
   bool IsClass(NamePool::Id name) const { return class_names_.count(name) > 0; }
   bool IsNative(NamePool::Id name) const { return native_names_.count(name) > 0; }
@@ -48,15 +53,28 @@ class LeafVisitor final : public ScanVisitor {
  private:
   CallTree::NodeId Below(CallTree::NodeId frame, format::Index class_id, const MatchedBlock& matched_block) const;
   void NoteNatives(const MatchedBlock& matched_block);
+  void NoteClass(NamePool::Id name);
+  Subset& SubsetOf(CallTree::NodeId leaf);
 
   const bool classes_;
-  std::vector<double> weights_, now_;  // of all recordings; of the current one, not calibrated
+  // Of a recording, by leaf.
+  struct Read {
+    Estimator estimator;
+    std::vector<std::pair<CallTree::NodeId, Subset>> leaves{};
+  };
+  std::vector<Read> recordings_;
+  std::vector<double> weights_;  // of all recordings
+  // Of the current one.
+  std::vector<Subset> now_;
+  SumsBySite of_sites_;
+  std::vector<CallTree::NodeId> leaves_;  // of the last block's samples
   std::unordered_set<NamePool::Id> class_names_, native_names_;
+  NamePool::Id last_class_ = format::kNone;
   uint32_t chunk_ = format::kNone;
   size_t frames_ = 0;  // number of the chunk's frames that were checked for native methods
 };
 
-// A first pass without a second one: live objects by leaf. Filters apply to the allocation of an object.
+// Live objects, by leaf. Filters apply to the allocation of an object.
 class LiveLeafVisitor final : public ScanVisitor {
  public:
   struct Question {
@@ -106,32 +124,6 @@ class LiveLeafVisitor final : public ScanVisitor {
   std::optional<uint64_t> ended_ns_;
 };
 
-// The second pass: estimates the boxes of a tree with the same leaves.
-class BoxVisitor final : public ScanVisitor {
- public:
-  // Both must outlive this.
-  BoxVisitor(const LeafVisitor* leaves, const FlameBoxTree* tree) : leaves_(*leaves), tree_(*tree) {}
-
-  bool calibrates() const override { return true; }
-  void Begin(const format::FileHeader&) override {
-    table_.Start();
-    own_.Start();
-  }
-  void Visit(const MatchedBlock& matched_block) override;
-  void End(const Estimator& estimator, double) override {
-    table_.Close(estimator);
-    own_.Close(estimator);
-  }
-
-  const GroupEstimates& Of(FlameBoxTree::BoxId box) const { return table_.Of(box); }
-  const GroupEstimates& OwnOf(FlameBoxTree::BoxId box) const { return own_.Of(box); }
-
- private:
-  const LeafVisitor& leaves_;
-  const FlameBoxTree& tree_;
-  GroupTable table_, own_;
-};
-
 struct FlameQuestion {
   bool live = false;            // live objects instead of all allocations
   std::optional<TimePoint> at;  // when objects must be live; nullopt: at the end
@@ -148,8 +140,7 @@ class FlameScan {
   FlameScan(const FlameScan&) = delete;
   FlameScan& operator=(const FlameScan&) = delete;
 
-  ExitCode ChooseBoxes();
-  ExitCode EstimateBoxes();
+  ExitCode Run();
 
   const RecordingScan& scan() const { return scan_; }
   const CallTree& calls() const { return *tree_; }
@@ -170,7 +161,7 @@ class FlameScan {
   const FlameQuestion question_;
   RecordingScan scan_;
   NamePool names_;
-  std::optional<CallTree> tree_;  // set by ChooseBoxes
+  std::optional<CallTree> tree_;  // both since Run
   std::optional<LeafVisitor> leaves_;
   size_t tracked_ = 0;
   FlameBoxTree boxes_;

@@ -20,17 +20,20 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
   const uint64_t interval_ns = calibration.interval_ns_ = recording.header().interval_ns;
   const bool to_rows = to == CalibratedTo::kRows && wants(Stream::kAllocations);
   const ByRows by_rows = to_rows ? filter.RowsBeside(interval_ns) : [](const format::Block&) { return false; };
-  RowCalibration rows(filter.RowsWithin(interval_ns));
-  if (wants(Stream::kAllocations))
-    calibration.strata_ = StrataOf(recording, {true, by_rows, to_rows ? &rows : nullptr}).strata;
-  if (rows.points() > 0) calibration.rows_ = rows;
+  const ByRows within = filter.RowsWithin(interval_ns);
+  if (to_rows) calibration.rows_ = RowCalibration(within);
+  if (wants(Stream::kAllocations)) {
+    calibration.strata_ = StrataOf(recording, [=](const format::Block& block) {
+                            return by_rows(block) || (to_rows && within(block));
+                          }).strata;
+  }
   std::optional<Design> apart;
   if (to == CalibratedTo::kCountsApart && wants(Stream::kAllocations)) {
     calibration.apart_ = [filter, interval_ns](const format::Block& block) {
       const auto time = TimeOf(block, interval_ns);
       return time && filter.TakesRows(*time);
     };
-    calibration.strata_apart_ = StrataOf(recording, {.by_rows = calibration.apart_}).strata;
+    calibration.strata_apart_ = StrataOf(recording, calibration.apart_).strata;
     apart.emplace(recording.header()).SetStrata(calibration.strata_apart_);
   }
   std::array<std::optional<Design>, format::kStreams> designs;
@@ -86,7 +89,7 @@ Calibration::Weight Calibration::WeightOf(const format::Sample& sample) {
   RowCalibration::Factors of_site;
   if (sample.stream() == Stream::kAllocations) {
     factor = Adjusted(factor, &strata_, sample.class_id);
-    if (is_by_rows_) of_site = rows_.Of(sample.class_id, sample.stack);
+    if (is_by_rows_) of_site = rows_.Of(rows_.SiteOf(sample.class_id, sample.stack));
   }
   return {factor * of_site.bytes * sample.weight_bytes(), factor * of_site.objects * sample.weight_objects()};
 }
@@ -103,7 +106,8 @@ std::vector<const format::Row*> Calibration::RowsOf(Filter* filter) {
   const std::vector<format::Sample> judged = SamplesOfRows(*block_, interval_ns_);
   for (size_t i = 0; i < judged.size(); ++i) {
     const format::Row& row = block_->rows[i];
-    if ((is_apart_ || rows_.IsAlone(row)) && filter->Judge(judged[i]) == Filter::OfRow::kKept) kept.push_back(&row);
+    const bool is_shown = is_apart_ || rows_.IsAlone(rows_.SiteOf(row.class_id, row.stack));
+    if (is_shown && filter->Judge(judged[i]) == Filter::OfRow::kKept) kept.push_back(&row);
   }
   return kept;
 }

@@ -149,7 +149,7 @@ class ColumnBuilder {
     }
     if (!is_one_ || !question_.use_census || question_.stream != format::Stream::kAllocations) return;
     of_samples_->SetStrata(StrataOf(recording).strata);
-    if (of_rows_) of_rows_->SetStrata(StrataOf(recording, {.by_rows = by_rows_}).strata);
+    if (of_rows_) of_rows_->SetStrata(StrataOf(recording, by_rows_).strata);
   }
 
   double Conclude(const format::StreamCounters& counters, Design* design, SampleColumns::Basis* into) const {

@@ -24,26 +24,22 @@ render::Value CensusStrata::AsValue() const {
   return render::Object{{"strata", strata.count()}, {"reason", why_none}};
 }
 
-CensusStrata StrataOf(const Recording& recording, const FirstPass& pass) {
-  const bool has_census = pass.uses_census && recording.header().census == format::CensusMode::kAll;
+CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
+  const bool has_census = recording.header().census == format::CensusMode::kAll;
   CensusStrata found{.strata = {}, .has_census = has_census, .why_none = {}};
-  if (!has_census && pass.calibration == nullptr) return found;
+  if (!has_census) return found;
   auto again = recording.Again();
   if (!again.ok()) {
-    if (has_census) found.why_none = again.error().message;
-    if (pass.calibration != nullptr) *pass.calibration = {};
+    found.why_none = again.error().message;
     return found;
   }
-  if (pass.calibration == nullptr && pass.by_rows) (*again)->LeaveOut(pass.by_rows);
+  if (by_rows) (*again)->LeaveOut(by_rows);
   StrataBuilder builder(recording.header());
   Progress progress(recording.source().name(), recording.source().size());
   while (const auto block = (*again)->Next()) {
-    const bool is_calibrated = pass.calibration != nullptr && pass.calibration->Takes(*block);
-    if (is_calibrated) pass.calibration->Add(*block);
-    if (has_census) builder.Add(*block, is_calibrated || (pass.by_rows && pass.by_rows(*block)));
+    builder.Add(*block, by_rows && by_rows(*block));
     progress.At((*again)->bytes_read());
   }
-  if (!has_census) return found;
   if (WasEnded(**again)) {
     found.strata = builder.Build((*again)->census_counters());
     found.why_none = builder.why_none();

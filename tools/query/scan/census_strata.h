@@ -1,8 +1,7 @@
-// The first pass over a recording, for the estimates of the second: its census, if any, for classes, and its rows for
-// sites.
+// What a first pass over a recording with a census says to the estimates of a second.
 //
-// Failure:  no strata, with the reason; no calibration.
-// Maths:    docs/estimates.md#post-stratification, docs/estimates.md#calibration
+// Failure:  no strata, and why.
+// Maths:    docs/estimates.md#post-stratification
 #pragma once
 
 #include <string>
@@ -26,15 +25,10 @@ struct CensusStrata {
   render::Value AsValue() const;
 };
 
-struct FirstPass {
-  bool uses_census = true;                // if there is one
-  ByRows by_rows{};                       // as for the design that gets the strata
-  RowCalibration* calibration = nullptr;  // of that design; filled by the pass
-};
-
-// Reads the recording from its start. Uses a census only if it ended with its recording; otherwise the TLABs in use at
-// its end are unknown.
-CensusStrata StrataOf(const Recording& recording, const FirstPass& pass = {});
+// Reads the recording from its start, if it has a census that counted all. Uses it only if it ended with its recording;
+// otherwise the TLABs in use at its end are unknown. `by_rows`: which blocks the design that gets the strata reads from
+// their rows, or calibrates to them.
+CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows = {});
 
 // Sums the counts of selected classes in a complete census, including classes without samples.
 class CountedClasses {

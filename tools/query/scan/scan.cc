@@ -25,26 +25,26 @@ struct Passed {
   std::vector<const WeightedSample*> now;  // of the current block
   std::vector<const format::CheckpointSample*> live_checkpoint;
   std::vector<const format::Row*> outside;
-  uint64_t points = 0;  // represented by rows, or samples
-  double left_out = 0;  // bytes of rows for which it is unknown whether they pass
-  Subset all = Subset();
-  std::optional<Subset> span;  // if requested: what passes the time filters
+  uint64_t points = 0;         // that rows stand for, or samples
+  Subset all = Subset();       // if there is a filter
+  std::optional<Subset> span;  // if asked for: what passes those of time
+  Subset left_out = Subset();  // rows of which it is not known whether they pass
 
   bool Keeps(const WeightedSample& one, const format::Sample& sample, Filter* filter) {
     if (one.row == nullptr) return filter->Keeps(sample);
     const Filter::OfRow kept = filter->Judge(sample);
-    if (kept == Filter::OfRow::kUnknown) left_out += one.weight;
+    if (kept == Filter::OfRow::kUnknown) Add(kLeftOut, one);
     return kept == Filter::OfRow::kKept;
   }
 
   void Take(const format::Block& block, std::span<const WeightedSample> drawn, bool is_by_rows, Filter* filter) {
     now.clear();
     for (const WeightedSample& one : drawn) {
-      if (span && filter->KeepsTime(block.samples[one.index].time_ns)) span->Add(one);
+      if (span && filter->KeepsTime(block.samples[one.index].time_ns)) Add(kSpan, one);
       if (filter != nullptr && !Keeps(one, block.samples[one.index], filter)) continue;
       now.push_back(&one);
       if (one.row == nullptr || is_by_rows) points += one.points();
-      if (filter != nullptr) all.Add(one);
+      if (filter != nullptr) Add(kAll, one);
     }
     live_checkpoint.clear();
     for (const format::CheckpointSample& one : block.live_checkpoint) {
@@ -56,6 +56,21 @@ struct Passed {
       if (filter == nullptr || filter->KeepsClass(one.class_id)) outside.push_back(&one);
     }
   }
+
+  // After the last block.
+  void Close(const RowCalibration& calibration) {
+    of_sites.ForEach(calibration, [this](uint32_t of, const Subset& sums) { SubsetOf(of) += sums; });
+  }
+
+ private:
+  enum Of : uint32_t { kAll, kSpan, kLeftOut };
+  Subset& SubsetOf(uint32_t of) { return of == kAll ? all : of == kSpan ? *span : left_out; }
+  void Add(Of of, const WeightedSample& one) {
+    if (one.site != kNoSite) return of_sites.Add(of, one);
+    SubsetOf(of).Add(one);
+  }
+
+  SumsBySite of_sites;
 };
 
 Estimator::Among AmongOf(const Filter& filter) {
@@ -201,8 +216,7 @@ struct RecordingScan::Pass {
   ScanVisitor& visitor;
   Filter filter;
   RowRules rules;
-  const CensusStrata& census;
-  const RowCalibration& calibration;
+  CensusStrata census;
   Design design;
   StreamTrust trust;
   Passed passed{};
@@ -212,7 +226,7 @@ struct RecordingScan::Pass {
   bool has_rows = false;
   double seconds = 0;  // of the time that passes the filters
 
-  bool is_plain() const { return census.strata.count() == 0 && calibration.points() == 0; }
+  bool is_plain() const { return census.strata.count() == 0; }
   // Without a filter the design has exactly the samples of the scanned stream.
   Filter* sieve() { return filter.chooses_all() ? nullptr : &filter; }
 };
@@ -227,23 +241,25 @@ ExitCode RecordingScan::Read(Recording* recording, CallTree* tree, ScanVisitor* 
   return Summarize(pass);
 }
 
-// Includes the first pass over the recording, if it is needed.
+// Includes the first pass over a recording with a census.
 RecordingScan::Pass RecordingScan::Prepare(Recording* recording, ScanVisitor* visitor) {
   const format::FileHeader& header = recording->header();
   Filter filter = filter_;
   filter.Start(*recording);
   RowRules rules = RulesOf(header, filter, visitor);
-  if (seen_.size() == first_passes_.size()) {
-    auto& [strata, rows] = first_passes_.emplace_back(CensusStrata(), RowCalibration(rules.calibrated));
-    const bool uses_census = !options_.no_census && stream_ == Stream::kAllocations && visitor->estimates();
-    strata = StrataOf(*recording, {uses_census, rules.by_rows, rules.calibrated ? &rows : nullptr});
-  }
-  const auto& [census, calibration] = first_passes_[seen_.size()];
-  const bool is_plain = census.strata.count() == 0 && calibration.points() == 0;
-  Pass pass{*recording, *visitor,    std::move(filter),       std::move(rules),
-            census,     calibration, Design(header, stream_), StreamTrust(header, stream_, is_plain)};
-  pass.design.SetStrata(census.strata);
-  if (calibration.points() > 0) pass.design.SetCalibration(calibration);
+  CensusStrata census;
+  if (!options_.no_census && stream_ == Stream::kAllocations && visitor->estimates())
+    census = StrataOf(*recording, rules.any());
+  const bool is_plain = census.strata.count() == 0;
+  Pass pass{*recording,
+            *visitor,
+            std::move(filter),
+            std::move(rules),
+            std::move(census),
+            Design(header, stream_),
+            StreamTrust(header, stream_, /*has_design=*/is_plain)};
+  pass.design.SetStrata(pass.census.strata);
+  if (pass.rules.calibrated) pass.design.SetCalibration(RowCalibration(pass.rules.calibrated));
   if (!pass.rules.calibrated && pass.rules.by_rows) recording->LeaveOut(pass.rules.by_rows);
   if (options_.shares == ScanOptions::ShareOf::kSpan && pass.sieve() != nullptr) pass.passed.span.emplace();
   if (header.census == format::CensusMode::kAll && pass.filter.chooses_classes()) pass.counted.emplace();
@@ -304,6 +320,7 @@ void RecordingScan::EstimateGroups(Pass* pass) {
   Design& design = pass->design;
   Passed& passed = pass->passed;
   const bool is_chosen = pass->sieve() != nullptr;
+  passed.Close(design.calibration());
   if (of_exceptions()) design.SetCounted(counters.candidates);
   design.CountUnwritten(counters);
   Estimator estimator(design, counters, Weights::kCalibrated, passed.span ? &*passed.span : nullptr);
@@ -334,16 +351,22 @@ ExitCode RecordingScan::Summarize(const Pass& pass) {
   has_unread_ |= pass.recording.has_nothing();
   ScanSummary::Points points{passed.points, design.all().samples(), pass.has_rows};
   if (pass.rules.calibrated) {
-    points = {passed.points, pass.samples, false, pass.calibration.points(),
-              passed.left_out / std::max(design.all().bytes(), 1.0)};
+    points = {passed.points, pass.samples, false, design.calibration().points(),
+              passed.left_out.bytes() / std::max(design.all().bytes(), 1.0)};
   }
+  const Design raw = design.Raw();
   summary_.Note(pass.recording, pass.seconds, points, pass.census,
-                pass.trust.Reasons(pass.recording, pass.is_plain() ? &design : nullptr));
+                pass.trust.Reasons(pass.recording, pass.is_plain() ? &raw : nullptr));
   if (is_quiet_) return pass.recording.damaged() ? ExitCode::kDamaged : ExitCode::kOk;
   return ReportDamage(pass.recording);
 }
 
-// Paths end at the site of the built-in primitives.
+ByRows RecordingScan::RowRules::any() const {
+  if (!calibrated) return by_rows;
+  return [*this](const format::Block& block) { return calibrated(block) || (by_rows && by_rows(block)); };
+}
+
+// Paths end at the site that the built-in primitives give.
 RecordingScan::RowRules RecordingScan::RulesOf(const format::FileHeader& header, const Filter& filter,
                                                const ScanVisitor* visitor) const {
   const uint64_t start_ns = header.start_epoch_ns, interval_ns = header.interval_ns;

@@ -71,8 +71,9 @@ struct ScanOptions {
   std::shared_ptr<MergedNames> Naming() const;
 };
 
-// The samples of a block that pass the filters, or its rows, with block.samples as SamplesOfRows. If samples are
-// calibrated to rows, the rows of sites without samples follow them. Names and tree have entered the block.
+// The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. If samples are
+// calibrated to rows (SumsBySite), they are in front of the rows of sites that have had none. Names and tree have
+// entered the block.
 struct MatchedBlock {
   const format::Block& block;
   std::span<const WeightedSample* const> drawn;                      // `index` refers to block.samples
@@ -122,9 +123,7 @@ class RecordingScan {
   ExitCode Run(CallTree* tree, ScanVisitor* visitor);
   // Creates the tree, and its visitor; twice if more names must be merged (ReadNamed).
   ExitCode Run(NamePool* names, std::optional<CallTree>* tree, const std::function<ScanVisitor*()>& visitor);
-  // For a later scan of the same recordings with the same selection: reuses the first passes.
-  void TakeFirstPasses(RecordingScan* before) { first_passes_ = std::move(before->first_passes_); }
-  // For a second pass, because the first one has reported damage.
+  // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 
   // Totals of what was read; valid after Run.
@@ -162,6 +161,8 @@ class RecordingScan {
   ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   struct RowRules {
     ByRows by_rows, calibrated;  // calibrated: empty: none
+    // Which blocks' rows are used; empty: none.
+    ByRows any() const;
   };
   struct Pass;
   // Reads one recording in five steps.
@@ -189,8 +190,7 @@ class RecordingScan {
     std::string name;
     uint64_t begin_ns = 0, end_ns = 0;  // since 1970
   };
-  std::vector<Seen> seen_;                                             // recordings read so far
-  std::vector<std::pair<CensusStrata, RowCalibration>> first_passes_;  // by recording
+  std::vector<Seen> seen_;  // the recordings so far
   AskedTime asked_time_, asked_instant_, asked_span_;
   ScanSummary summary_;
   GroupEstimates matched_, unseen_;

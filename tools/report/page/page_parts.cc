@@ -156,7 +156,7 @@ Object PageFacts(const Recording& recording, const std::string& file, bool use_c
   const ByRows by_rows = [interval_ns = one.header().interval_ns](const format::Block& block) {
     return TimeOf(block, interval_ns).has_value();
   };
-  const CensusStrata census = use_census ? StrataOf(one, {.by_rows = by_rows}) : CensusStrata();
+  const CensusStrata census = use_census ? StrataOf(one, by_rows) : CensusStrata();
   VolumeOfBlocks blocks(one.header(), census.strata, by_rows);
   ClassSiteTotals breakdown({}, merged);
   Facts facts = FactsOf(&one, nullptr, &blocks, &breakdown, nullptr);
