@@ -301,10 +301,10 @@ TEST_CASE_METHOD(Scratch, "A check of an import says why it is inconclusive, and
   REQUIRE(Heaprec("import -q " + (directory / "t.jfr") + " -o " + out).code == 0);
   const Outcome text = Heaprec("check --budget 'total<1MiB' " + out);
   CHECK(text.code == 1);
-  CHECK(
-      text.out.starts_with(
-          out + ": inconclusive: the recording is untrustworthy; an import from another recorder is never trustworthy, "
-                "because its weights are biased: record with heaprec, or use --accept-untrustworthy\n"));
+  CHECK(text.out.starts_with(
+      out +
+      ": inconclusive: the recording is untrustworthy; an import from another recorder is never trustworthy, "
+      "because its weights are biased: record with heaprec, or use --accept-untrustworthy\n"));
   CHECK(text.out.find("\n# trustworthy: no, because imported from JFR, jdk.ObjectAllocationSample") !=
         std::string::npos);
   CHECK(Heaprec("check --accept-untrustworthy --budget 'total<1MiB' " + out).code == 0);
