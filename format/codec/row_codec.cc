@@ -53,9 +53,6 @@ double EqualFourth(double variance, const Row& row) { return variance * variance
 uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
 uint64_t MeanOf(const Row& row) { return row.seen / row.points / 8; }
 
-// In the file none is 0; in memory it is kNone, one below that.
-uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
-
 // Calls ratio(column, steps, of, equal) for each sum of the points, `of`, of which `equal` is what is expected. The
 // order matters: what is expected depends on the sums before.
 template <typename Sum, typename Ratio>

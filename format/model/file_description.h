@@ -43,6 +43,15 @@ struct ServiceLabel {
   bool operator==(const ServiceLabel&) const = default;
 };
 
+// A limit or an option of the JVM that decides how much memory it may use: docs/format/recording.md#settings
+struct Setting {
+  enum class Origin : uint8_t { kUnknown = 0, kDefault = 1, kSet = 2, kChosen = 3 };
+  std::string name;   // "MaxHeapSize"
+  std::string value;  // a decimal number, "true", "false", or text
+  Origin origin = Origin::kUnknown;
+  bool operator==(const Setting&) const = default;
+};
+
 // At the start of the file. Does not contain the application's arguments or environment, except the service's labels.
 struct FileHeader {
   RecordingId recording_id{};
@@ -72,6 +81,7 @@ struct FileHeader {
   std::string ring_path;              // empty: no shared ring
   FileStart start;
   std::vector<ServiceLabel> service_labels;
+  std::vector<Setting> settings;
 
   StreamCap CapOf(Stream stream) const {
     const std::array caps{StreamCap{interval_ns, interval_cap, rate_per_second}, exceptions, native, mapped};

@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "format/model/names.h"
+#include "format/model/process_account.h"
+
 namespace heaprec::format {
 
 // What a snapshot of the process contains: heap, collections, threads, memory. 0: not known.
@@ -18,13 +21,30 @@ enum class ProcessStateKind : uint8_t {
   kGcEnd = 2,      // the JVM has collected and is about to resume its threads
   kGcCounted = 3,  // pauses since the previous snapshot that the JVM counts but does not announce
   kMemory = 4,     // memory: a category of the JVM's own (NMT), or the process as the kernel sees it
-  kCpu = 5         // CPU time of the process, about once a second
+  kCpu = 5,        // CPU time of the process, about once a second
+  // Events: what ends a process, or foretells its end. They have names, and `cause` is a message.
+  kResourceExhausted = 6,  // the JVM has reported it (JVMTI)
+  kError = 7,              // an OutOfMemoryError or StackOverflowError was made
+  kExit = 8,               // System.exit or Runtime.halt was called
+  kSignal = 9,             // a signal that ends the process was delivered
+  kUncaught = 10,          // the main thread ended by an exception
+  kThreadStarts = 11,      // threads started at a site since its previous row
+  kHeapFull = 12,          // the heap is exhausted: what is live at this time is what filled it
 };
-inline constexpr int kProcessStateKinds = 6;
+inline constexpr int kProcessStateKinds = 13;
+inline constexpr bool IsEvent(ProcessStateKind kind) { return kind >= ProcessStateKind::kResourceExhausted; }
 // Whether used and committed bytes of a row are those of the heap.
-inline constexpr bool IsOfHeap(ProcessStateKind kind) {
-  return kind != ProcessStateKind::kMemory && kind != ProcessStateKind::kCpu;
-}
+inline constexpr bool IsOfHeap(ProcessStateKind kind) { return kind < ProcessStateKind::kMemory; }
+
+// What ProcessState::used and ::committed are of an event. docs/format/recording.md#events
+//                      used                                             committed
+// kResourceExhausted   flags of JVMTI's ResourceExhausted               0
+// kError               errors of this class so far, this one included   1: the JVM then ended itself (an option)
+// kExit                the exit code as 32 bits, plus 1; 0: not known   1: halt, 0: exit
+// kSignal              number of the signal                             pid of the sender; 0: none or not known
+// kUncaught            0                                                0
+// kThreadStarts        threads that started                             starts that failed
+// kHeapFull            used bytes of the old generation, or the heap    its largest size
 
 struct ProcessState {
   uint64_t id = 0;  // from 1 without gaps: a missing number was lost
@@ -42,7 +62,11 @@ struct ProcessState {
   // The number of these that also looked for dead objects in the old generation; nullopt: unknown, or no such
   // generation.
   std::optional<uint64_t> old_collections;
-  std::string cause;  // kGcEnd, and kGcBegin if it is known by then: as HotSpot spells it; kMemory: category, or empty
+  // kGcEnd, and kGcBegin if it is known by then: as HotSpot spells it; kMemory: category, or empty. kResourceExhausted,
+  // kError, kUncaught: the message; kSignal: the sender's program; kHeapFull: why; kThreadStarts: the thread's name
+  std::string cause;
+  Index thread = kNone, stack = kNone, class_id = kNone;  // of an event; the class of kError and kUncaught
+  ProcessAccount account;                                 // of kSnapshot
   bool operator==(const ProcessState&) const = default;
 };
 

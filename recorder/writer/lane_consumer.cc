@@ -134,6 +134,9 @@ void LaneConsumer::Scan() {
       InternStack(point.stack, point.stack_key);
     }
   }
+  while (!just_scanned_events_.empty()) {
+    for (const ScannedEvent& event : std::exchange(just_scanned_events_, {})) AddEvent(event);
+  }
 }
 
 void LaneConsumer::AddCensus(const format::RingCensusPage& page) {
@@ -457,8 +460,20 @@ void LaneConsumer::Name(const NameKeys& keys, format::Sample* sample) {
   sample->stack = definitions_.Stack(keys.stack_key);
 }
 
-void LaneConsumer::OnState(const format::StateRecord& record) {
-  chunk_->Add(format::StateOf(record, ring_.header().start_monotonic_ns));
+void LaneConsumer::OnState(const format::StateRecord& record, std::span<const uint64_t> amounts) {
+  chunk_->Add(format::StateOf(record, amounts, ring_.header().start_monotonic_ns));
+}
+
+void LaneConsumer::OnEvent(const format::EventRecord& record, std::string_view text, uint32_t lane) {
+  just_scanned_events_.push_back({record, std::string(text), TakeStack(lane, record.stack_key)});
+}
+
+void LaneConsumer::AddEvent(const ScannedEvent& event) {
+  const format::EventRecord& record = event.record;
+  if (event.stack) InternStack(event.stack, record.stack_key);
+  const format::SampleNames names{definitions_.Class(record.class_key), definitions_.Thread(record.thread_key),
+                                  definitions_.Stack(record.stack_key)};
+  chunk_->Add(format::EventOf(record, event.text, names, ring_.header().start_monotonic_ns));
 }
 
 }  // namespace heaprec::writer

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -148,7 +149,8 @@ class LaneConsumer final : private format::RecordVisitor {
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
   void OnPoint(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
-  void OnState(const format::StateRecord& record) override;
+  void OnState(const format::StateRecord& record, std::span<const uint64_t> amounts) override;
+  void OnEvent(const format::EventRecord& record, std::string_view text, uint32_t lane) override;
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
   void OnOutside(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
@@ -162,6 +164,7 @@ class LaneConsumer final : private format::RecordVisitor {
   void InternStack(const std::optional<Brought>& brought, const format::StackKey& key);
   std::optional<Brought> TakeStack(uint32_t lane, const format::StackKey& key);
   void AddToRow(const BufferedSample& buffered);
+  void AddEvent(const ScannedEvent& event);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
   bool MayWait(format::Stream stream) const;
   bool NeedsStackNow(const BufferedSample& buffered);
@@ -190,6 +193,12 @@ class LaneConsumer final : private format::RecordVisitor {
     std::optional<Brought> stack;
   };
   std::vector<ScannedPoint> just_scanned_points_;
+  struct ScannedEvent {
+    format::EventRecord record;
+    std::string text;
+    std::optional<Brought> stack;
+  };
+  std::vector<ScannedEvent> just_scanned_events_;
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
   struct KeyHash {

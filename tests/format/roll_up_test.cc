@@ -43,6 +43,12 @@ class Chunks {
         state.time_ns = Now();
         state.kind = kind;
         state.used = Below(999);
+        if (IsEvent(kind)) {
+          const StackFrame frame{writer.InternMethod("p/Event", "m" + std::to_string(Below(3)), "()V"), 1, 2};
+          state.stack = writer.InternStack(std::span(&frame, 1), false);
+          state.thread = writer.InternThread({Below(3), 1, false, "t"});
+          state.class_id = writer.InternClass("p/Error" + std::to_string(Below(3)));
+        }
         sums.states.push_back(state);
         writer.Add(sums.states.back());
       }

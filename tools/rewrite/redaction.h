@@ -35,6 +35,8 @@ class Redaction final : public NameMapper {
   std::string Class(const std::string& name) override;
   format::Method Method(const format::Method& method) override;
   format::Thread Thread(const format::Thread& thread) override;
+  // Messages of errors may quote anything.
+  std::string Message(const std::string& text) override;
   // Options, ring, libraries and the ids of machine and container.
   format::FileHeader Header(format::FileHeader header) const;
 

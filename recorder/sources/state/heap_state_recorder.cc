@@ -123,7 +123,7 @@ HeapStateRecorder::HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMete
 
 void HeapStateRecorder::Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record) {
   record.monotonic_ns = now_ns;
-  record.kind = static_cast<uint32_t>(kind);
+  record.kind = static_cast<uint16_t>(kind);
   record.used = meter_.Used();
   record.committed = meter_.Committed();
   record.collections = static_cast<uint32_t>(meter_.Collections());
@@ -135,7 +135,7 @@ void HeapStateRecorder::Commit(format::ProcessStateKind kind, uint64_t now_ns, f
 void HeapStateRecorder::CommitMemory(uint64_t time_ns, const Memory& memory) {
   format::StateRecord record{};
   record.monotonic_ns = time_ns;
-  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kMemory);
+  record.kind = static_cast<uint16_t>(format::ProcessStateKind::kMemory);
   record.used = memory.used;
   record.committed = memory.committed;
   record.rss = memory.rss;
@@ -183,7 +183,7 @@ std::optional<uint64_t> HeapStateRecorder::CommitCpu(uint64_t now_ns) {
   if (times.process_ns == 0) return std::nullopt;
   format::StateRecord record{};
   record.monotonic_ns = now_ns;
-  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kCpu);
+  record.kind = static_cast<uint16_t>(format::ProcessStateKind::kCpu);
   record.used = times.process_ns;
   record.committed = times.collector_ns;
   Write(record);

@@ -73,6 +73,9 @@ class StateText {
 
   // False: nothing yet, a collection has begun. JSON: without a newline or comma around it.
   bool Append(const format::ProcessState& state, Text& into);
+  // `names`: of its block; `thread` and `stack`: as EventText has them.
+  void AppendEvent(const format::ProcessState& state, Names* names, std::string_view thread, std::string_view stack,
+                   Text& into);
   void Append(const format::LifecycleEvent& lifecycle, Text& into);
   // `names`: of its block.
   void Append(const format::CensusRow& row, Names* names, Text& into);
@@ -83,6 +86,7 @@ class StateText {
 
  private:
   void AppendPeriodic(const format::ProcessState& state, Text& into);
+  void AppendAccount(const format::ProcessAccount& account, Text& into);
   void AppendCpu(const format::ProcessState& state, Text& into);
   void AppendMemory(const format::ProcessState& state, Text& into);
   // `end` nullptr: unfinished.
