@@ -52,6 +52,34 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
+// The options of the JVM that are settings; of those that run a command or name a path only whether they are set.
+inline constexpr std::array<std::string_view, 26> kJvmSettings{"MaxHeapSize",
+                                                               "InitialHeapSize",
+                                                               "MaxRAMPercentage",
+                                                               "MaxRAM",
+                                                               "SoftMaxHeapSize",
+                                                               "MaxDirectMemorySize",
+                                                               "MaxMetaspaceSize",
+                                                               "CompressedClassSpaceSize",
+                                                               "UseCompressedClassPointers",
+                                                               "ReservedCodeCacheSize",
+                                                               "ThreadStackSize",
+                                                               "UseGCOverheadLimit",
+                                                               "GCTimeLimit",
+                                                               "GCHeapFreeLimit",
+                                                               "ExitOnOutOfMemoryError",
+                                                               "CrashOnOutOfMemoryError",
+                                                               "HeapDumpOnOutOfMemoryError",
+                                                               "OnOutOfMemoryError",
+                                                               "OnError",
+                                                               "ErrorFile",
+                                                               "HeapDumpPath",
+                                                               "UseContainerSupport",
+                                                               "ActiveProcessorCount",
+                                                               "NativeMemoryTracking",
+                                                               "ReduceSignalUsage",
+                                                               "AlwaysPreTouch"};
+
 // At the start of the file. Does not contain the application's arguments or environment, except the service's labels.
 struct FileHeader {
   RecordingId recording_id{};

@@ -34,8 +34,9 @@ class EventText {
   void Enter(const format::Block& block, Names* names);
   // JSON: without a newline or comma around it.
   void Append(const format::Sample& sample, Text& into);
-  // A stack of that block. Valid until the next call.
+  // A stack or a thread of that block. Valid until the next call.
   std::string_view Stack(format::Index index);
+  std::string_view Thread(format::Index index);
 
  private:
   void AppendPlain(const format::Sample& sample, Text& into);
@@ -43,7 +44,6 @@ class EventText {
   void AppendPlainException(const format::Sample& sample, Text& into);
   void AppendJson(const format::Sample& sample, Text& into);
   void Field(std::string_view name, Text& into);
-  std::string_view Thread(format::Index index);
   std::string_view Frame(const format::Frame& frame);
   void RenderPlainThread(format::Index index, Text& into);
   void RenderJsonThread(format::Index index, Text& into);
