@@ -26,7 +26,7 @@ TEST_CASE("a lane gives back one record of each type, past its wrap too") {
     REQUIRE(seen.last_end == head);
     REQUIRE((seen.classes == 1 && seen.methods == 1 && seen.stacks == 1));
     REQUIRE((seen.points == 1 && seen.light_points == 1));
-    REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1 && seen.states == 1 && seen.deaths == 1));
+    REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1 && seen.states == 2 && seen.deaths == 1));
   }
 }
 
