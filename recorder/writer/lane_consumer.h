@@ -133,6 +133,11 @@ class LaneConsumer final : private format::RecordVisitor {
     bool is_of_native;  // its stack is of addresses; others are paths
     bool is_outside = false;
   };
+  struct ScannedEvent {
+    format::EventRecord record;
+    std::string text;
+    std::optional<Brought> stack;
+  };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
     std::deque<BufferedPoint> points;
@@ -193,11 +198,6 @@ class LaneConsumer final : private format::RecordVisitor {
     std::optional<Brought> stack;
   };
   std::vector<ScannedPoint> just_scanned_points_;
-  struct ScannedEvent {
-    format::EventRecord record;
-    std::string text;
-    std::optional<Brought> stack;
-  };
   std::vector<ScannedEvent> just_scanned_events_;
   std::vector<NativePoint> native_points_;  // just scanned
   std::vector<Death> deaths_;
