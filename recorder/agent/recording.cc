@@ -11,7 +11,9 @@
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
+#include "recorder/hotspot/usage/buffer_pools.h"
 #include "recorder/hotspot/usage/nmt_summary.h"
+#include "recorder/hotspot/usage/settings.h"
 #include "recorder/native_sample/malloc_hooks.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
@@ -190,7 +192,7 @@ Status Recording::Build(const ChosenSource& source) {
   }
   MakeSource(source);
   outside_ = std::make_unique<sources::OutsideRecorder>(*sample_writer_, jvm_.names);
-  heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
+  heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap, jvm_.usage);
   parts_.Add(std::make_unique<HeapSamples>(*sample_writer_, *outside_));
   AddExceptions();
   AddNative();
@@ -256,20 +258,24 @@ void Recording::AddTracker() {
 }
 
 void Recording::AddMemorySnapshots() {
+  std::optional<sources::MemoryPoller> rows;
   const bool has_nmt = hotspot::NmtEnabled(jvm_.structs);
-  if (options_.no_nmt || (options_.nmt_ns == 0 && !has_nmt)) return;
-  std::optional<hotspot::NmtSummary> summary;
-  if (has_nmt) {
-    auto found = jvm_.symbols.ok() ? hotspot::NmtSummary::Find(*jvm_.symbols)
-                                   : Result<hotspot::NmtSummary>(jvm_.symbols.error());
-    if (found.ok()) {
-      summary = *found;
-    } else {
-      Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
+  if (!options_.no_nmt && (options_.nmt_ns > 0 || has_nmt)) {
+    std::optional<hotspot::NmtSummary> summary;
+    if (has_nmt) {
+      auto found = jvm_.symbols.ok() ? hotspot::NmtSummary::Find(*jvm_.symbols)
+                                     : Result<hotspot::NmtSummary>(jvm_.symbols.error());
+      if (found.ok()) {
+        summary = *found;
+      } else {
+        Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
+      }
     }
+    rows.emplace(*heap_states_, summary, options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs);
   }
-  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, *heap_states_, summary,
-                                                        options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs));
+  sources::AccountPoller account(*heap_states_, jvm_.usage,
+                                 hotspot::BufferPools::Find(jvm_.jvmti, sources::EnvOf(jvm_.vm)));
+  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, std::move(account), std::move(rows)));
 }
 
 // Without a census the recording is what it is without the option.
@@ -318,6 +324,9 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   header.jvm_name = jvm_.Property("java.vm.name");
   header.jvm_version = jvm_.Property("java.vm.version");
   header.gc_name = jvm_.GcName();
+  header.settings = hotspot::ReadSettings(jvm_.structs);
+  if (const int version = heap_states_->cgroup_version(); version > 0)
+    header.settings.push_back({"cgroup", std::to_string(version)});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();
   const hotspot::SafeReader& reader = jvm_.layout.reader();

@@ -461,7 +461,22 @@ void LaneConsumer::Name(const NameKeys& keys, format::Sample* sample) {
 }
 
 void LaneConsumer::OnState(const format::StateRecord& record, std::span<const uint64_t> amounts) {
-  chunk_->Add(format::StateOf(record, amounts, ring_.header().start_monotonic_ns));
+  format::ProcessState state = format::StateOf(record, amounts, ring_.header().start_monotonic_ns);
+  state.account = NotWritten(state);
+  chunk_->Add(state);
+}
+
+// docs/format/recording.md#account. Snapshots come once a second, each a little late.
+format::ProcessAccount LaneConsumer::NotWritten(const format::ProcessState& snapshot) {
+  constexpr uint64_t kPeriodNs = 9'500'000'000;
+  format::ProcessAccount news;
+  for (const auto& [item, amount] : snapshot.account.taken()) {
+    WrittenAmount& before = written_[static_cast<size_t>(item)];
+    if (before.amount == amount && snapshot.time_ns < before.time_ns + kPeriodNs) continue;
+    before = {amount, snapshot.time_ns};
+    news.Set(item, amount);
+  }
+  return news;
 }
 
 void LaneConsumer::OnEvent(const format::EventRecord& record, std::string_view text, uint32_t lane) {

@@ -11,6 +11,7 @@
 // Maths:    docs/sampler.md#second-stage; docs/format/ring.md says how a reader repeats it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -170,6 +171,8 @@ class LaneConsumer final : private format::RecordVisitor {
   std::optional<Brought> TakeStack(uint32_t lane, const format::StackKey& key);
   void AddToRow(const BufferedSample& buffered);
   void AddEvent(const ScannedEvent& event);
+  // The amounts of a snapshot that the file does not have yet, or has from ten seconds ago or more.
+  format::ProcessAccount NotWritten(const format::ProcessState& snapshot);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
   bool MayWait(format::Stream stream) const;
   bool NeedsStackNow(const BufferedSample& buffered);
@@ -199,7 +202,12 @@ class LaneConsumer final : private format::RecordVisitor {
   };
   std::vector<ScannedPoint> just_scanned_points_;
   std::vector<ScannedEvent> just_scanned_events_;
-  std::vector<NativePoint> native_points_;  // just scanned
+  struct WrittenAmount {
+    format::Amount amount;
+    uint64_t time_ns = 0;
+  };
+  std::array<WrittenAmount, format::kAccountItems> written_{};  // the last of each item
+  std::vector<NativePoint> native_points_;                      // just scanned
   std::vector<Death> deaths_;
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }
