@@ -90,6 +90,7 @@ class Agent {
   std::condition_variable_any ending_changed_;
   std::atomic<bool> ending_{false};  // the JVM
   bool has_exceptions_ = false;      // the capability
+  bool starts_ = false;              // the JVM: VMInit is under way
   bool delayed_ = false;             // a recording is to start later
   uint32_t delays_ = 0;              // delays so far: a waiting thread compares it with its own number
   JavaVM* vm_ = nullptr;

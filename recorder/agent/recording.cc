@@ -15,6 +15,7 @@
 #include "recorder/hotspot/usage/nmt_summary.h"
 #include "recorder/hotspot/usage/settings.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/end/end_recorder.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/exception_source.h"
@@ -51,6 +52,24 @@ class HeapSamples final : public sources::Part {
  private:
   sources::SampleWriter& writer_;
   sources::OutsideRecorder& outside_;
+};
+
+// What ends the process. Its recorder is active with the recording.
+class EndEvents final : public sources::Part {
+ public:
+  explicit EndEvents(std::unique_ptr<sources::EndRecorder> recorder) : recorder_(std::move(recorder)) {}
+  Status Activate() override {
+    // Release: a thread that sees it sees all of it (pairs with the loads in end_recorder.cc).
+    sources::active_ends.store(recorder_.get());
+    return {};
+  }
+  void Stop() override {
+    sources::EndRecorder* expected = recorder_.get();
+    sources::active_ends.compare_exchange_strong(expected, nullptr);
+  }
+
+ private:
+  const std::unique_ptr<sources::EndRecorder> recorder_;
 };
 
 // A callback takes microseconds; one that was descheduled is not waited for any longer than this.
@@ -97,6 +116,7 @@ void StopSources() {
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   sources::active_heap_states.store(nullptr);
+  sources::active_ends.store(nullptr);
   sources::OutsideRecorder::End();
 }
 
@@ -198,6 +218,7 @@ Status Recording::Build(const ChosenSource& source) {
   AddNative();
   AddTracker();
   AddMemorySnapshots();
+  AddEnds(source);
   AddCensus(source);
   auto made = MakeDrain(Header(source));
   if (made.ok()) sample_writer_->CommitWindow(windows_->first(), kDrainLane);
@@ -278,6 +299,13 @@ void Recording::AddMemorySnapshots() {
   parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, std::move(account), std::move(rows)));
 }
 
+void Recording::AddEnds(const ChosenSource& source) {
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  if (!jvm_.internals.ok() || jni == nullptr) return;
+  if (source.ends.sees_thread_starts) heap_states_->ExpectFailedStarts();
+  parts_.Add(std::make_unique<EndEvents>(sources::EndRecorder::Make(jvm_, jni, *sample_writer_, *heap_states_)));
+}
+
 // Without a census the recording is what it is without the option.
 void Recording::AddCensus(const ChosenSource& source) {
   if (options_.census == format::CensusMode::kOff) return;
@@ -329,6 +357,7 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
     header.settings.push_back({"cgroup", std::to_string(version)});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();
+  if (!source.ends.missing.empty()) header.source_reason += "; not seen: " + source.ends.missing;
   const hotspot::SafeReader& reader = jvm_.layout.reader();
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();

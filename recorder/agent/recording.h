@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/agent/jvm/end_hooks.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"
 #include "recorder/sources/agent_thread.h"
@@ -61,6 +62,7 @@ struct ChosenSource {
   std::string no_exceptions{};  // why requested exceptions are not recorded
   std::string no_census{};      // likewise
   std::optional<format::SourceFact> fact{};
+  EndHooks ends{};
 };
 
 // Said where SourceFact::kKeepsYoungReferents is noted.
@@ -119,6 +121,7 @@ class Recording {
   // Each adds a part, if it is wanted and possible.
   void AddTracker();
   void AddMemorySnapshots();
+  void AddEnds(const ChosenSource& source);
   void AddExceptions();
   void AddNative();
   void AddCensus(const ChosenSource& source);

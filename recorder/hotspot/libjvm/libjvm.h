@@ -88,6 +88,11 @@ inline constexpr std::string_view kOutOfMemoryErrors[] = {
     "_ZN10Exceptions43_out_of_memory_error_class_metaspace_errorsE"};
 inline constexpr std::string_view kStackOverflowErrors = "_ZN10Exceptions22_stack_overflow_errorsE";
 
+// void(const char* message): an OutOfMemoryError is about to be thrown by the JVM itself, or to end it.
+inline constexpr std::string_view kReportOutOfMemory = "_Z25report_java_out_of_memoryPKc";
+// void(int signal, siginfo_t*, void* context): the handler of the signals that Java code may handle.
+inline constexpr std::string_view kSignalHandler = "_ZL11UserHandleri";
+
 // A cheap safepoint operation: the one behind GetAllStackTraces.
 inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 

@@ -140,6 +140,10 @@ std::optional<uint64_t> JvmMeter::OldUsed() const {
   return old_used_ != nullptr ? std::optional(WordAt(old_used_)) : std::nullopt;
 }
 
+std::optional<uint64_t> JvmMeter::OldMax() const {
+  return old_max_ != nullptr ? std::optional(WordAt(old_max_)) : std::nullopt;
+}
+
 uint64_t JvmMeter::ConcurrentPauses() const { return concurrent_pauses_ != nullptr ? WordAt(concurrent_pauses_) : 0; }
 
 void JvmMeter::Read(format::ProcessAccount* account) const {

@@ -26,6 +26,7 @@ class JvmMeter {
   void Read(format::ProcessAccount* account) const;
   // Used bytes of the old generation; its counter is written at the end of a pause that collects.
   std::optional<uint64_t> OldUsed() const;
+  std::optional<uint64_t> OldMax() const;
   // Pauses of concurrent cycles, which do not write that counter (G1).
   uint64_t ConcurrentPauses() const;
 

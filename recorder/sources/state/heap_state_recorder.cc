@@ -61,6 +61,7 @@ bool HasCollectorName(const char* thread) {
 }
 
 constexpr uint64_t kPeriodNs = 1'000'000'000;
+constexpr double kFull = 0.9;  // of the old generation
 // Ticks come every 20 to 100 ms: without this every period would be late by up to one.
 constexpr uint64_t kEarlyNs = 50'000'000;
 // Where the JVM's own thread and the drain begin to search for a lane: away from where Java threads begin.
@@ -182,6 +183,10 @@ void HeapStateRecorder::CommitSnapshot(uint64_t now_ns) {
   }
   process_.Read(now_ns, &account);
   usage_.Read(&account);
+  if (counts_failed_starts_) {
+    account.Set(format::AccountItem::kThreadStartsFailed,
+                format::Amount::Of(failed_starts_.load(std::memory_order_relaxed)));
+  }
   account.Set(format::AccountItem::kOldAfterCollection,
               format::Amount::OfCode(old_after_collection_.load(std::memory_order_relaxed)));
   std::array<uint64_t, format::kAccountItems> amounts{};
@@ -207,6 +212,32 @@ void HeapStateRecorder::NoteOldGeneration() {
   if (!used || !collections || collections == old_collections_) return;
   old_collections_ = collections;
   old_after_collection_.store(format::Amount::Of(*used).code(), std::memory_order_relaxed);
+  const auto largest = usage_.OldMax();
+  if (largest && static_cast<double>(*used) > kFull * static_cast<double>(*largest))
+    MarkHeapFull(*used, *largest, "the old generation after a collection");
+}
+
+void HeapStateRecorder::MarkHeapFull(uint64_t used, uint64_t largest, std::string_view why, bool anyway) {
+  constexpr uint64_t kPauseNs = 600'000'000'000;
+  const uint64_t now_ns = MonotonicNs();
+  uint64_t before_ns = marked_ns_.load(std::memory_order_relaxed);
+  if (!anyway && before_ns != 0 && now_ns < before_ns + kPauseNs) return;
+  if (!marked_ns_.compare_exchange_strong(before_ns, now_ns, std::memory_order_relaxed)) return;
+  const std::string_view text = why.substr(0, format::kMaxEventTextBytes);
+  format::EventRecord record{};
+  record.monotonic_ns = now_ns;
+  record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  record.used = used;
+  record.committed = largest;
+  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kHeapFull);
+  record.text_bytes = static_cast<uint32_t>(text.size());
+  const auto bytes = static_cast<uint32_t>(sizeof(record) + text.size());
+  buffer::LaneLease lease(ring_, kLane, bytes + format::kRecordAlign);
+  std::byte* const into = lease.ok() ? lease.Reserve(format::RecordType::kEvent, bytes) : nullptr;
+  if (into == nullptr) return;
+  buffer::CopyFixed(into, record);
+  std::memcpy(into + sizeof(record), text.data(), text.size());
+  lease.Commit();
 }
 
 void HeapStateRecorder::OnGcEnd() {

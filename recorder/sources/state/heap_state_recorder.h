@@ -76,6 +76,16 @@ class HeapStateRecorder {
   void CommitMemory(uint64_t time_ns, const Memory& memory);
   // The next snapshots have these items, too. Any thread.
   void Post(const format::ProcessAccount& items);
+  // Where events get their ids: they are of one sequence with the states.
+  std::atomic<uint64_t>* ids() { return &next_id_; }
+  // Marks what is live now as what filled the heap, unless that was marked ten minutes ago or less; `anyway`: even
+  // then. Any context.
+  void MarkHeapFull(uint64_t used, uint64_t largest, std::string_view why, bool anyway = false);
+  // From now on failed starts of threads are counted. Setup.
+  void ExpectFailedStarts() { counts_failed_starts_ = true; }
+  void CountFailedStart() { failed_starts_.fetch_add(1, std::memory_order_relaxed); }
+  // The used bytes of the heap. Any context.
+  uint64_t HeapUsed() const { return meter_.Used(); }
   // As CgroupMeter. Setup.
   int cgroup_version() const { return process_.cgroup_version(); }
   // Pauses that have ended so far. Any thread.
@@ -101,6 +111,9 @@ class HeapStateRecorder {
   std::optional<uint64_t> old_collections_;  // the last one whose result was noted
   uint64_t concurrent_pauses_ = 0;
   std::atomic<uint64_t> old_after_collection_{0};  // Amount::code
+  std::atomic<uint64_t> marked_ns_{0};             // when the heap was last marked as full
+  std::atomic<uint64_t> failed_starts_{0};
+  bool counts_failed_starts_ = false;
   std::atomic<uint64_t> next_id_{1};
   std::atomic<uint64_t> pauses_{0};
   std::atomic<uint64_t> paused_in_{0};  // the release pairs with the acquire in paused_in
