@@ -11,7 +11,7 @@ namespace {
 using format::AccountItem;
 using format::Amount;
 
-void Snapshot(Bench* bench, uint64_t id, uint64_t time_ns, const std::vector<Amount>& amounts) {
+void PutSnapshot(Bench* bench, uint64_t id, uint64_t time_ns, const std::vector<Amount>& amounts) {
   std::vector<uint64_t> codes;
   codes.reserve(amounts.size());
   for (const Amount amount : amounts) codes.push_back(amount.code());
@@ -41,7 +41,7 @@ TEST_CASE("What has not changed is written again after ten seconds, across block
   Bench bench(5);
   const Amount fixed = Amount::Of(7);
   for (uint64_t second = 1; second <= 25; ++second) {
-    Snapshot(&bench, second, second * kSecond, {fixed, Amount::NoLimit(), Amount::Of(second), {}});
+    PutSnapshot(&bench, second, second * kSecond, {fixed, Amount::NoLimit(), Amount::Of(second), {}});
     bench.TickAt(second * kSecond);
   }
   bench.EndAt(26 * kSecond);
@@ -61,7 +61,7 @@ TEST_CASE("What has not changed is written again after ten seconds, across block
 TEST_CASE("An amount that changes back is written each time") {
   Bench bench(5);
   for (uint64_t second = 1; second <= 4; ++second) {
-    Snapshot(&bench, second, second * kSecond, {Amount::Of(second % 2), second == 3 ? Amount::NotKnown() : Amount()});
+    PutSnapshot(&bench, second, second * kSecond, {Amount::Of(second % 2), second == 3 ? Amount::NotKnown() : Amount()});
   }
   bench.EndAt(5 * kSecond);
   const auto states = StatesOf(bench);

@@ -34,11 +34,10 @@ std::vector<json> AccountsIn(const std::string& recording) {
   std::vector<json> accounts;
   json known = json::object();
   const json printed = json::parse(Print(recording, "heap"));
-  for (const json& event : printed["recordings"][0]["events"]) {
+  for (const json& event : printed["events"]) {
     if (!event.contains("account")) continue;
     known.update(event["account"]);
     accounts.push_back(known);
-    accounts.back()["time"] = event["time"];
   }
   return accounts;
 }
@@ -105,7 +104,8 @@ TEST_CASE("The owners' memory is what the JVM's own tracking says, with every co
     is_close("collector_committed", asked.at("GC"));
     is_close("direct_used", 24 * kMb);
     CHECK(last["direct_buffers"] >= 24);
-    CHECK(last["direct_max"] == 96 * kMb);
+    CHECK(last["direct_max"] <= 96 * kMb);  // as Runtime.maxMemory, which leaves a survivor space out
+    CHECK(last["direct_max"] >= 85 * kMb);
     CHECK(last["mapped_used"] == 3 * kMb);
     CHECK(last["mapped_buffers"] == 1);
     CHECK(last["class_space_committed"] > 0);
@@ -133,7 +133,10 @@ TEST_CASE("Resident memory of stacks and code, and little that nobody owns") {
   INFO(last.dump());
   CHECK(last["heap_resident"] == 64 * kMb);
   CHECK(last["stacks_resident"] > 0);
-  CHECK(IsClose(last["stacks_resident"], asked.at("Thread")));
+  // NMT takes the pages that guard a stack's end for committed; they are not resident.
+  constexpr int64_t kGuards = 16 << 10;
+  INFO("NMT " << asked.at("Thread"));
+  CHECK(IsClose(last["stacks_resident"], asked.at("Thread") - kGuards * last["threads"].get<int64_t>()));
   CHECK(last["code_resident"] <= last["code_committed"]);
   const int64_t rss = last["rss_anon"].get<int64_t>() + last["rss_file"].get<int64_t>();
   CHECK(last["unexplained"] <= rss / 10 + 2 * kMb);
