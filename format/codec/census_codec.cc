@@ -24,16 +24,6 @@ enum CensusColumn : size_t {
 };
 constexpr size_t kCensusColumns = 12;
 
-// The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
-uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
-
-bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
-  const uint64_t shifted = column.Varint();
-  if (shifted > entries) return false;
-  *index = static_cast<Index>(shifted - 1);
-  return true;
-}
-
 bool IsPossible(const CensusSum& sum) {
   const auto is_possible = [](double value) { return std::isfinite(value) && value >= 0; };
   return is_possible(sum.weight_excess) && is_possible(sum.variance) && is_possible(sum.covariance);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "format/bytes/bytes.h"
 #include "format/model/model.h"
 
 namespace heaprec::format {
@@ -30,5 +31,15 @@ struct Dictionaries {
   std::vector<StackNode> stacks;
   std::vector<Thread> threads;
 };
+
+// An index as a column has it. In the file none is 0; in memory it is kNone, one below that.
+constexpr uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
+// False: beyond the `entries`.
+inline bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
+  const uint64_t shifted = column.Varint();
+  if (shifted > entries) return false;
+  *index = static_cast<Index>(shifted - 1);
+  return true;
+}
 
 }  // namespace heaprec::format

@@ -58,6 +58,7 @@ void ForEachField(Header& header, const Visit& visit) {
   visit(38, header.service_labels);
   visit(39, header.native_not_seen);
   visit(40, header.source_facts);
+  visit(41, header.settings);
 }
 
 void Encode(const RecordingId& id, ByteSink sink) { sink.Append(std::as_bytes(std::span(id))); }
@@ -91,6 +92,30 @@ void Encode(const std::vector<ServiceLabel>& labels, ByteSink sink) {
     sink.String(label.key);
     sink.String(label.value);
   }
+}
+
+void Encode(const std::vector<Setting>& settings, ByteSink sink) {
+  sink.Varint(settings.size());
+  for (const Setting& setting : settings) {
+    sink.String(setting.name);
+    sink.String(setting.value);
+    sink.Varint(static_cast<uint64_t>(setting.origin));
+  }
+}
+
+void Decode(Bytes body, std::vector<Setting>* settings) {
+  constexpr uint64_t kOrigins = 4;
+  ByteCursor cursor(body);
+  const uint64_t count = cursor.Varint();
+  for (uint64_t i = 0; i < count && cursor.ok(); ++i) {
+    Setting setting;
+    setting.name = cursor.String();
+    setting.value = cursor.String();
+    const uint64_t origin = cursor.Varint();
+    setting.origin = static_cast<Setting::Origin>(origin < kOrigins ? origin : 0);
+    settings->push_back(std::move(setting));
+  }
+  if (!cursor.ok()) settings->clear();
 }
 
 void Decode(Bytes body, std::vector<ServiceLabel>* labels) {

@@ -35,16 +35,6 @@ enum CheckpointColumn : size_t {
 };
 constexpr size_t kCheckpointColumns = 12;
 
-// The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
-uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
-
-bool TakeIndex(ByteCursor& column, size_t entries, Index* index) {
-  const uint64_t shifted = column.Varint();
-  if (shifted > entries) return false;
-  *index = static_cast<Index>(shifted - 1);
-  return true;
-}
-
 }  // namespace
 
 void EncodeLifecycleEvents(std::span<const LifecycleEvent> lifecycle_events, Stream stream, ByteBuffer* raw) {

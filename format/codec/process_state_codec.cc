@@ -27,8 +27,14 @@ enum StateColumn : size_t {
   kStateCauseText = 11,
   kStateCollections = 12,
   kStateOldCollections = 13,  // plus 1; 0: unknown
+  kStateThread = 14,          // these three plus 1; 0: none
+  kStateStack = 15,
+  kStateClass = 16,
+  kStateAccount = 17,  // for snapshots: how many amounts, and these
 };
-constexpr size_t kStateColumns = 14;
+constexpr size_t kStateColumns = 18;
+// Larger numbers are skipped, as all that a reader does not know; the limit bounds what it remembers.
+constexpr uint64_t kMaxItems = 256;
 constexpr uint64_t kNoCause = 0, kNewCause = 1, kFirstCause = 2;
 // HotSpot has about thirty causes. Readers refuse more than this.
 constexpr size_t kMaxCauses = 1024, kLongestCause = 256;
@@ -40,7 +46,33 @@ struct Before {
     uint64_t used = 0, committed = 0, threads = 0, rss = 0;
   };
   std::array<Values, kProcessStateKinds + 1> of_kind;
+  std::array<uint64_t, kMaxItems> amounts{};
 };
+
+void EncodeAccount(const ProcessAccount& account, Before* before, ColumnWriter<kStateColumns>* columns) {
+  columns->Varint(kStateAccount, account.taken().size());
+  uint64_t next = 0;
+  for (const auto& [item, amount] : account.taken()) {
+    const auto number = static_cast<uint64_t>(item);
+    columns->Varint(kStateAccount, number - std::exchange(next, number + 1));
+    columns->Delta(kStateAccount, amount.code(), std::exchange(before->amounts[number], amount.code()));
+  }
+}
+
+bool DecodeAccount(ByteCursor& column, Before* before, ProcessAccount* account) {
+  const uint64_t count = column.Varint();
+  if (count > kMaxItems) return false;
+  uint64_t number = 0;
+  for (uint64_t i = 0; i < count; ++i, ++number) {
+    const uint64_t gap = column.Varint();
+    if (gap >= kMaxItems - number) return false;
+    number += gap;
+    before->amounts[number] = column.Delta(before->amounts[number]);
+    if (number < kAccountItems) account->Set(static_cast<AccountItem>(number), Amount::OfCode(before->amounts[number]));
+    if (number + 1 == kMaxItems && i + 1 < count) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -62,6 +94,10 @@ void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw) {
     columns.Delta(kStateCollections, state.collections, std::exchange(before.collections, state.collections));
     const uint64_t old_collections = state.old_collections ? *state.old_collections + 1 : 0;
     columns.Delta(kStateOldCollections, old_collections, std::exchange(before.old_collections, old_collections));
+    columns.Varint(kStateThread, Shifted(state.thread));
+    columns.Varint(kStateStack, Shifted(state.stack));
+    columns.Varint(kStateClass, Shifted(state.class_id));
+    if (state.kind == ProcessStateKind::kSnapshot) EncodeAccount(state.account, &before, &columns);
     const std::string cause = state.cause.substr(0, kLongestCause);
     if (cause.empty() || (causes.size() == kMaxCauses && !causes.contains(cause))) {
       columns.Varint(kStateCause, kNoCause);
@@ -76,7 +112,7 @@ void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw) {
   columns.Finish(static_cast<uint64_t>(Section::kStates), /*critical=*/false, states.size(), raw);
 }
 
-bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused) {
+bool DecodeStates(Bytes body, const Dictionaries& dictionaries, std::vector<ProcessState>* states, bool* refused) {
   ColumnReader<kStateColumns> columns(body);
   *refused |= columns.unknown_critical();
   if (columns.rows() > kMaxBlockRows) return false;
@@ -99,6 +135,12 @@ bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused) 
     state.collections = before.collections = columns[kStateCollections].Delta(before.collections);
     before.old_collections = columns[kStateOldCollections].Delta(before.old_collections);
     if (before.old_collections > 0) state.old_collections = before.old_collections - 1;
+    if (!TakeIndex(columns[kStateThread], dictionaries.threads.size(), &state.thread) ||
+        !TakeIndex(columns[kStateStack], dictionaries.stacks.size(), &state.stack) ||
+        !TakeIndex(columns[kStateClass], dictionaries.classes.size(), &state.class_id)) {
+      return false;
+    }
+    if (kind == 0 && !DecodeAccount(columns[kStateAccount], &before, &state.account)) return false;
     const uint64_t cause = columns[kStateCause].Varint();
     if (cause == kNewCause) {
       if (causes.size() == kMaxCauses) return false;

@@ -1,4 +1,4 @@
-// States of the process as columns. A block's rows refer to no other block.
+// States of the process as columns. A block's rows refer to no other block, except for names.
 //
 // Units:    as model.h.
 // Context:  EncodeStates: drain (it allocates).
@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "format/bytes/bytes.h"
+#include "format/codec/dictionaries.h"
 #include "format/model/model.h"
 
 namespace heaprec::format {
 
 // Appends the section, unless there are no states.
 void EncodeStates(std::span<const ProcessState> states, ByteBuffer* raw);
-bool DecodeStates(Bytes body, std::vector<ProcessState>* states, bool* refused);
+// `dictionaries`: those of the chunk up to this section.
+bool DecodeStates(Bytes body, const Dictionaries& dictionaries, std::vector<ProcessState>* states, bool* refused);
 
 }  // namespace heaprec::format

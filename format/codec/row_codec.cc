@@ -68,11 +68,8 @@ double EqualFourth(double variance, double part) { return variance * variance * 
 uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
 uint64_t MeanOf(const Row& row) { return row.seen / row.points / 8; }
 
-// The file stores "none" as 0, and index i as i + 1. In memory "none" is kNone, which is -1.
-uint64_t Shifted(Index index) { return static_cast<Index>(index + 1); }
-
-// Calls ratio.operator()<steps>(column, of, certain, equal) for each sum of the points, `of`, of which `equal` is what
-// is expected. The order matters: what is expected depends on the sums before.
+// Calls ratio(column, steps, of, equal) for each sum of the points, `of`, of which `equal` is what is expected. The
+// order matters: what is expected depends on the sums before.
 template <typename Sum, typename Ratio>
 void VisitSums(Sum& row, const Ratio& ratio) {
   const double part = 1 / Points(row);

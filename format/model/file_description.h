@@ -45,7 +45,44 @@ struct ServiceLabel {
   bool operator==(const ServiceLabel&) const = default;
 };
 
-// At the start of the file. Contains nothing of the application's arguments or environment except the service's labels.
+// A limit or an option of the JVM that decides how much memory it may use: docs/format/recording.md#settings
+struct Setting {
+  enum class Origin : uint8_t { kUnknown = 0, kDefault = 1, kSet = 2, kChosen = 3 };
+  std::string name;   // "MaxHeapSize"
+  std::string value;  // a decimal number, "true", "false", or text
+  Origin origin = Origin::kUnknown;
+  bool operator==(const Setting&) const = default;
+};
+
+// The options of the JVM that are settings; of those that run a command or name a path only whether they are set.
+inline constexpr std::array<std::string_view, 26> kJvmSettings{"MaxHeapSize",
+                                                               "InitialHeapSize",
+                                                               "MaxRAMPercentage",
+                                                               "MaxRAM",
+                                                               "SoftMaxHeapSize",
+                                                               "MaxDirectMemorySize",
+                                                               "MaxMetaspaceSize",
+                                                               "CompressedClassSpaceSize",
+                                                               "UseCompressedClassPointers",
+                                                               "ReservedCodeCacheSize",
+                                                               "ThreadStackSize",
+                                                               "UseGCOverheadLimit",
+                                                               "GCTimeLimit",
+                                                               "GCHeapFreeLimit",
+                                                               "ExitOnOutOfMemoryError",
+                                                               "CrashOnOutOfMemoryError",
+                                                               "HeapDumpOnOutOfMemoryError",
+                                                               "OnOutOfMemoryError",
+                                                               "OnError",
+                                                               "ErrorFile",
+                                                               "HeapDumpPath",
+                                                               "UseContainerSupport",
+                                                               "ActiveProcessorCount",
+                                                               "NativeMemoryTracking",
+                                                               "ReduceSignalUsage",
+                                                               "AlwaysPreTouch"};
+
+// At the start of the file. Does not contain the application's arguments or environment, except the service's labels.
 struct FileHeader {
   RecordingId recording_id{};
   uint64_t start_epoch_ns = 0;      // time 0 of the recording, as wall-clock time
@@ -75,6 +112,7 @@ struct FileHeader {
   std::string ring_path;      // empty: no shared ring
   FileStart start;
   std::vector<ServiceLabel> service_labels;
+  std::vector<Setting> settings;
 
   StreamCap CapOf(Stream stream) const {
     const std::array caps{StreamCap{interval_ns, interval_cap, rate_per_second}, exceptions, native, mapped};

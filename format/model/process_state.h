@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "format/model/names.h"
+#include "format/model/process_account.h"
+
 namespace heaprec::format {
 
 // What a snapshot of the process contains. A field of 0 is unknown. docs/format/recording.md#states
@@ -16,14 +19,31 @@ enum class ProcessStateKind : uint8_t {
   kGcBegin = 1,    // the JVM has stopped its threads and begins to collect
   kGcEnd = 2,      // the JVM has collected and is about to resume its threads
   kGcCounted = 3,  // pauses since the previous snapshot that the JVM counts but does not announce
-  kMemory = 4,     // kMemory: one category of native memory tracking (NMT), or the whole process as the kernel sees it
-  kCpu = 5         // CPU time of the process, about once a second
+  kMemory = 4,     // memory: a category of the JVM's own (NMT), or the process as the kernel sees it
+  kCpu = 5,        // CPU time of the process, about once a second
+  // Events: what ends a process, or foretells its end. They have names, and `cause` is a message.
+  kResourceExhausted = 6,  // the JVM has reported it (JVMTI)
+  kError = 7,              // an OutOfMemoryError or StackOverflowError was made
+  kExit = 8,               // System.exit or Runtime.halt was called
+  kSignal = 9,             // a signal that ends the process was delivered
+  kUncaught = 10,          // the main thread ended by an exception
+  kThreadStarts = 11,      // threads started at a site since its previous row
+  kHeapFull = 12,          // the heap is exhausted: what is live at this time is what filled it
 };
-inline constexpr int kProcessStateKinds = 6;
-// Whether `used` and `committed` of a row refer to the heap.
-inline constexpr bool IsOfHeap(ProcessStateKind kind) {
-  return kind != ProcessStateKind::kMemory && kind != ProcessStateKind::kCpu;
-}
+inline constexpr int kProcessStateKinds = 13;
+inline constexpr bool IsEvent(ProcessStateKind kind) { return kind >= ProcessStateKind::kResourceExhausted; }
+// Whether used and committed bytes of a row are those of the heap.
+inline constexpr bool IsOfHeap(ProcessStateKind kind) { return kind < ProcessStateKind::kMemory; }
+
+// What ProcessState::used and ::committed are of an event. docs/format/recording.md#events
+//                      used                                             committed
+// kResourceExhausted   flags of JVMTI's ResourceExhausted               0
+// kError               errors of this class so far, this one included   1: the JVM then ended itself (an option)
+// kExit                the exit code as 32 bits, plus 1; 0: not known   1: halt, 0: exit
+// kSignal              number of the signal                             pid of the sender; 0: none or not known
+// kUncaught            0                                                0
+// kThreadStarts        threads that started                             starts that failed
+// kHeapFull            used bytes of the old generation, or the heap    its largest size
 
 struct ProcessState {
   uint64_t id = 0;  // from 1 without gaps: if a number is missing, the row was lost
@@ -41,7 +61,11 @@ struct ProcessState {
   // How many of these also searched the old generation for dead objects; nullopt: unknown, or there is no old
   // generation.
   std::optional<uint64_t> old_collections;
-  std::string cause;  // kGcEnd, and kGcBegin if it is known by then: as HotSpot spells it; kMemory: category, or empty
+  // kGcEnd, and kGcBegin if it is known by then: as HotSpot spells it; kMemory: category, or empty. kResourceExhausted,
+  // kError, kUncaught: the message; kSignal: the sender's program; kHeapFull: why; kThreadStarts: the thread's name
+  std::string cause;
+  Index thread = kNone, stack = kNone, class_id = kNone;  // of an event; the class of kError and kUncaught
+  ProcessAccount account;                                 // of kSnapshot
   bool operator==(const ProcessState&) const = default;
 };
 

@@ -123,7 +123,7 @@ ChunkDecoder::Applied ChunkDecoder::Apply(uint64_t section, Bytes body, Block* b
     case Section::kHeader:
       return Applied::kYes;  // only needed if the file's header is damaged
     case Section::kStates:
-      return known(DecodeStates(body, &block->states, refused));
+      return known(DecodeStates(body, dictionaries_.dictionaries(), &block->states, refused));
     case Section::kCensus:
       return known(DecodeCensus(body, dictionaries_.dictionaries(), &block->census, refused));
     case Section::kCensusTotals:

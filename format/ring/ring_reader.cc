@@ -49,6 +49,8 @@ class Record {
         return VisitSample(visitor, lane, position);
       case RecordType::kState:
         return VisitState(visitor);
+      case RecordType::kEvent:
+        return VisitEvent(visitor, lane);
       case RecordType::kDeath:
         return VisitDeath(visitor, lane, position);
       case RecordType::kNativePoint:
@@ -148,9 +150,18 @@ class Record {
   }
   bool VisitState(RecordVisitor& visitor) const {
     StateRecord record;
-    if (!Fixed(&record, [](const StateRecord&) { return uint64_t{0}; })) return false;
+    if (!Fixed(&record, [](const StateRecord& fixed) { return fixed.items * sizeof(uint64_t); })) return false;
+    if (record.kind >= kProcessStateKinds || IsEvent(static_cast<ProcessStateKind>(record.kind))) return false;
+    // Aligned: as in VisitStack.
+    visitor.OnState(record, {reinterpret_cast<const uint64_t*>(bytes_.data() + sizeof(record)), record.items});
+    return true;
+  }
+  bool VisitEvent(RecordVisitor& visitor, uint32_t lane) const {
+    EventRecord record;
+    if (!Fixed(&record, [](const EventRecord& fixed) { return uint64_t{fixed.text_bytes}; })) return false;
     if (record.kind >= static_cast<uint32_t>(kProcessStateKinds)) return false;
-    visitor.OnState(record);
+    if (!IsEvent(static_cast<ProcessStateKind>(record.kind)) || record.text_bytes > kMaxEventTextBytes) return false;
+    visitor.OnEvent(record, Text(sizeof(record), record.text_bytes), lane);
     return true;
   }
   bool VisitDeath(RecordVisitor& visitor, uint32_t lane, uint64_t position) const {
@@ -290,7 +301,22 @@ Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t t
   return sample;
 }
 
-ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
+ProcessState EventOf(const EventRecord& record, std::string_view text, const SampleNames& names,
+                     uint64_t start_monotonic_ns) {
+  ProcessState state;
+  state.id = record.id;
+  state.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
+  state.kind = static_cast<ProcessStateKind>(record.kind);
+  state.used = record.used;
+  state.committed = record.committed;
+  state.cause = text;
+  state.thread = names.thread;
+  state.stack = names.stack;
+  state.class_id = names.class_id;
+  return state;
+}
+
+ProcessState StateOf(const StateRecord& record, std::span<const uint64_t> amounts, uint64_t start_monotonic_ns) {
   ProcessState state;
   state.id = record.id;
   state.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
@@ -304,6 +330,8 @@ ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns) {
   state.collections = record.collections;
   if (record.old_collections > 0) state.old_collections = record.old_collections - 1;
   state.cause.assign(record.cause, strnlen(record.cause, sizeof(record.cause)));
+  for (size_t i = 0; i < std::min(amounts.size(), kAccountItems); ++i)
+    state.account.Set(static_cast<AccountItem>(i), Amount::OfCode(amounts[i]));
   return state;
 }
 

@@ -62,7 +62,8 @@ struct RecordVisitor {
   virtual void OnSample(const SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) = 0;
   virtual void OnPoint(const PointRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
   virtual void OnOutside(const PointRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
-  virtual void OnState(const StateRecord& /*record*/) {}
+  virtual void OnState(const StateRecord& /*record*/, std::span<const uint64_t> /*amounts*/) {}
+  virtual void OnEvent(const EventRecord& /*record*/, std::string_view /*text*/, uint32_t /*lane*/) {}
   virtual void OnDeath(const DeathRecord& /*record*/, uint32_t /*lane*/, uint64_t /*begin*/) {}
   // `record` is in the lane. Frames are innermost first.
   virtual void OnNativePoint(const NativePointRecord* /*record*/, std::span<const uint64_t> /*pcs*/,
@@ -90,7 +91,9 @@ uint64_t TimeOf(const SampleRecord& record, uint64_t start_monotonic_ns, uint64_
 Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t time_ns, double weight);
 Window WindowOf(const WindowRecord& record, uint64_t start_monotonic_ns);
 Thread ThreadOf(const ThreadRecord& record, std::string_view name);
-ProcessState StateOf(const StateRecord& record, uint64_t start_monotonic_ns);
+ProcessState StateOf(const StateRecord& record, std::span<const uint64_t> amounts, uint64_t start_monotonic_ns);
+ProcessState EventOf(const EventRecord& record, std::string_view text, const SampleNames& names,
+                     uint64_t start_monotonic_ns);
 LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns);
 CensusCounters CountersOf(const RingCensus& census);
 

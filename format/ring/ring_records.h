@@ -29,6 +29,7 @@ enum class RecordType : uint16_t {
   kNativePoint = 10,
   kPoint = 11,
   kOutside = 12,
+  kEvent = 13,
 };
 
 inline constexpr uint32_t kRecordAlign = 8;
@@ -161,6 +162,7 @@ inline constexpr std::array kNativeFunctions{"malloc", "calloc", "realloc", "mem
 
 inline constexpr size_t kMaxCauseBytes = 48;
 
+// uint64_t amounts[items] follow (Amount::code), in the order of AccountItem: of a snapshot.
 struct StateRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
@@ -171,10 +173,25 @@ struct StateRecord {
   uint32_t collections;
   uint32_t old_collections;  // plus 1; 0: unknown
   uint32_t threads;
-  uint32_t kind;               // ProcessStateKind
-  char cause[kMaxCauseBytes];  // zero-padded
+  uint16_t kind;               // ProcessStateKind, no event
+  uint16_t items;              // of its account; 0: none
+  char cause[kMaxCauseBytes];  // padded with zeros
 };
 static_assert(sizeof(StateRecord) == 128);
+
+// A ProcessState that is an event. `text_bytes` of its cause follow.
+struct EventRecord {
+  RecordHeader header;
+  uint64_t monotonic_ns;
+  uint64_t id;  // one sequence with those of StateRecord
+  uint64_t used, committed;
+  uint64_t thread_key, class_key;  // 0: none
+  StackKey stack_key;              // {0, 0}: none
+  uint32_t kind;                   // ProcessStateKind
+  uint32_t text_bytes;             // at most kMaxEventTextBytes
+};
+static_assert(sizeof(EventRecord) == 80);
+inline constexpr size_t kMaxEventTextBytes = 256;
 
 // For a LifecycleEvent: a tracked object was found dead, a block was freed, or a mapping or a part of it was unmapped.
 struct DeathRecord {

@@ -177,6 +177,8 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
     EncodeDueRows();
   }
   ++next_block;
+  // They come lane by lane.
+  std::ranges::stable_sort(states, {}, &ProcessState::id);
   EncodeStates(states, &raw);
   states.clear();
   for (CheckpointSample& tracked : live_checkpoint)

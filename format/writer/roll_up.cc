@@ -13,7 +13,10 @@ class NameCopier {
  public:
   NameCopier(const ChunkNames& from, ChunkNames* to) : from_(from), to_(*to) {}
   Index Class(Index index) { return index == kNone ? kNone : to_.InternClass(from_.Text(from_.classes()[index])); }
+  Index Thread(Index index) { return index == kNone ? kNone : to_.InternThread(from_.ThreadOf(index)); }
+  // Of a whole stack, too.
   Index Path(Index leaf) {
+    if (leaf == kNone) return kNone;
     bool truncated = false;
     std::vector<StackFrame> leaf_first = from_.Stack(leaf, &truncated);
     for (StackFrame& frame : leaf_first) frame.method = Method(frame.method);
@@ -71,12 +74,17 @@ void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& co
     RowTable rows;
     for (Row& row : of) {
       row.class_id = copier.Class(row.class_id);
-      if (row.stack != kNone) row.stack = copier.Path(row.stack);
+      row.stack = copier.Path(row.stack);
       rows.Add(row);
     }
     return rows.Take();
   };
   const std::vector<Row> rows = renamed(rows_.Take()), outside = renamed(outside_.Take());
+  for (ProcessState& state : states_) {
+    state.thread = copier.Thread(state.thread);
+    state.stack = copier.Path(state.stack);
+    state.class_id = copier.Class(state.class_id);
+  }
   EncodeOffsets(dictionaries.encoded(), raw);
   dictionaries.Encode(raw);
   PerStream<SampleEncoder> encoders{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),

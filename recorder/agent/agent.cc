@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "recorder/agent/jvm/end_hooks.h"
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/jvm/self_test.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
@@ -151,7 +152,9 @@ bool Agent::Ask(JavaVM* vm, const char* text, std::string* reply) {
 
 void Agent::OnVmInit(JNIEnv* jni) {
   const std::lock_guard lock(mutex_);
+  starts_ = true;
   auto begun = Begin(jni);
+  starts_ = false;
   if (begun.ok()) return;
   Fail(begun.error().message, options_.strict);
   // The JVM's own way to refuse a start: it runs no atexit handlers of the application's libraries.
@@ -328,6 +331,10 @@ Status Agent::StartRecording(JNIEnv* jni) try {
                                                                : InstallCensusHooks(*jvm_);
     if (!counted.ok()) choice.no_census = counted.error().message;
   }
+  choice.ends = InstallEndHooks(*jvm_, starts_);
+  // Otherwise a reason was given before, or is no surprise.
+  if (!choice.ends.missing.empty() && starts_ && choice.source == SourceChoice::kHooks)
+    Log(LogLevel::kWarn, "the recording may lack how the process ends. Not seen: {}", choice.ends.missing);
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, ending_, &retired_);
   if (!started.ok()) {
     if (ending_) events.Keep();  // JVMTI has ended

@@ -88,8 +88,9 @@ class Agent {
 
   std::timed_mutex mutex_;  // serialises start and stop; may be held for long by a file system that does not respond
   std::condition_variable_any ending_changed_;
-  std::atomic<bool> ending_{false};  // the JVM is ending
-  bool has_exceptions_ = false;      // has the capability for exception events
+  std::atomic<bool> ending_{false};  // the JVM
+  bool has_exceptions_ = false;      // the capability
+  bool starts_ = false;              // the JVM: VMInit is under way
   bool delayed_ = false;             // a recording is to start later
   uint32_t delays_ = 0;              // number of delays; a waiting thread compares it with its own
   JavaVM* vm_ = nullptr;

@@ -11,8 +11,11 @@
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"
+#include "recorder/hotspot/usage/buffer_pools.h"
 #include "recorder/hotspot/usage/nmt_summary.h"
+#include "recorder/hotspot/usage/settings.h"
 #include "recorder/native_sample/malloc_hooks.h"
+#include "recorder/sources/end/end_recorder.h"
 #include "recorder/sources/java/byte_clock_source.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/exception_source.h"
@@ -51,7 +54,25 @@ class HeapSamples final : public sources::Part {
   sources::OutsideRecorder& outside_;
 };
 
-// How long to wait for a callback. It takes microseconds unless its thread was descheduled.
+// What ends the process. Its recorder is active with the recording.
+class EndEvents final : public sources::Part {
+ public:
+  explicit EndEvents(std::unique_ptr<sources::EndRecorder> recorder) : recorder_(std::move(recorder)) {}
+  Status Activate() override {
+    // Release: a thread that sees it sees all of it (pairs with the loads in end_recorder.cc).
+    sources::active_ends.store(recorder_.get());
+    return {};
+  }
+  void Stop() override {
+    sources::EndRecorder* expected = recorder_.get();
+    sources::active_ends.compare_exchange_strong(expected, nullptr);
+  }
+
+ private:
+  const std::unique_ptr<sources::EndRecorder> recorder_;
+};
+
+// A callback takes microseconds; one that was descheduled is not waited for any longer than this.
 constexpr int kMaxPauses = 20;
 constexpr timespec kPause{0, 1'000'000};
 
@@ -96,6 +117,7 @@ void StopSources() {
   sources::active_source.store(nullptr);
   sources::active_exceptions.store(nullptr);
   sources::active_heap_states.store(nullptr);
+  sources::active_ends.store(nullptr);
   sources::OutsideRecorder::End();
 }
 
@@ -191,12 +213,13 @@ Status Recording::Build(const ChosenSource& source) {
   }
   MakeSource(source);
   outside_ = std::make_unique<sources::OutsideRecorder>(*sample_writer_, jvm_.names);
-  heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap);
+  heap_states_ = std::make_unique<sources::HeapStateRecorder>(*ring_, jvm_.heap, jvm_.usage);
   parts_.Add(std::make_unique<HeapSamples>(*sample_writer_, *outside_));
   AddExceptions();
   AddNative();
   AddTracker();
   AddMemorySnapshots();
+  AddEnds(source);
   AddCensus(source);
   auto made = MakeDrain(Header(source));
   if (made.ok()) sample_writer_->CommitWindow(windows_->first(), kDrainLane);
@@ -257,20 +280,31 @@ void Recording::AddTracker() {
 }
 
 void Recording::AddMemorySnapshots() {
+  std::optional<sources::MemoryPoller> rows;
   const bool has_nmt = hotspot::NmtEnabled(jvm_.structs);
-  if (options_.no_nmt || (options_.nmt_ns == 0 && !has_nmt)) return;
-  std::optional<hotspot::NmtSummary> summary;
-  if (has_nmt) {
-    auto found = jvm_.symbols.ok() ? hotspot::NmtSummary::Find(*jvm_.symbols)
-                                   : Result<hotspot::NmtSummary>(jvm_.symbols.error());
-    if (found.ok()) {
-      summary = *found;
-    } else {
-      Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
+  if (!options_.no_nmt && (options_.nmt_ns > 0 || has_nmt)) {
+    std::optional<hotspot::NmtSummary> summary;
+    if (has_nmt) {
+      auto found = jvm_.symbols.ok() ? hotspot::NmtSummary::Find(*jvm_.symbols)
+                                     : Result<hotspot::NmtSummary>(jvm_.symbols.error());
+      if (found.ok()) {
+        summary = *found;
+      } else {
+        Log(LogLevel::kWarn, "the JVM's native memory (NMT) is not recorded: {}", found.error().message);
+      }
     }
+    rows.emplace(*heap_states_, summary, options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs);
   }
-  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, *heap_states_, summary,
-                                                        options_.nmt_ns > 0 ? options_.nmt_ns : kMemoryPeriodNs));
+  sources::AccountPoller account(*heap_states_, jvm_.usage,
+                                 hotspot::BufferPools::Find(jvm_.jvmti, sources::EnvOf(jvm_.vm)));
+  parts_.Add(std::make_unique<sources::MemorySnapshots>(jvm_.vm, std::move(account), std::move(rows)));
+}
+
+void Recording::AddEnds(const ChosenSource& source) {
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  if (!jvm_.internals.ok() || jni == nullptr) return;
+  if (source.ends.sees_thread_starts) heap_states_->ExpectFailedStarts();
+  parts_.Add(std::make_unique<EndEvents>(sources::EndRecorder::Make(jvm_, jni, *sample_writer_, *heap_states_)));
 }
 
 // If there can be no census, records as without the option.
@@ -319,8 +353,12 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   header.jvm_name = jvm_.Property("java.vm.name");
   header.jvm_version = jvm_.Property("java.vm.version");
   header.gc_name = jvm_.GcName();
+  header.settings = hotspot::ReadSettings(jvm_.structs);
+  if (const int version = heap_states_->cgroup_version(); version > 0)
+    header.settings.push_back({"cgroup", std::to_string(version)});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();
+  if (!source.ends.missing.empty()) header.source_reason += "; not seen: " + source.ends.missing;
   const hotspot::SafeReader& reader = jvm_.layout.reader();
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/agent/jvm/end_hooks.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/agent/recording_plan.h"
 #include "recorder/sources/agent_thread.h"
@@ -62,6 +63,7 @@ struct ChosenSource {
   std::string no_exceptions{};  // why requested exceptions are not recorded
   std::string no_census{};      // why a requested census is not recorded
   std::optional<format::SourceFact> fact{};
+  EndHooks ends{};
 };
 
 // Logged if SourceFact::kKeepsYoungReferents is set.
@@ -121,6 +123,7 @@ class Recording {
   // Each adds a part, if it is requested and possible.
   void AddTracker();
   void AddMemorySnapshots();
+  void AddEnds(const ChosenSource& source);
   void AddExceptions();
   void AddNative();
   void AddCensus(const ChosenSource& source);

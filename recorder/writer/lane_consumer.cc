@@ -133,6 +133,9 @@ void LaneConsumer::Scan() {
       InternStack(point.stack, point.stack_key);
     }
   }
+  while (!just_scanned_events_.empty()) {
+    for (const ScannedEvent& event : std::exchange(just_scanned_events_, {})) AddEvent(event);
+  }
 }
 
 void LaneConsumer::AddCensus(const format::RingCensusPage& page) {
@@ -456,8 +459,35 @@ void LaneConsumer::Name(const NameKeys& keys, format::Sample* sample) {
   sample->stack = definitions_.Stack(keys.stack_key);
 }
 
-void LaneConsumer::OnState(const format::StateRecord& record) {
-  chunk_->Add(format::StateOf(record, ring_.header().start_monotonic_ns));
+void LaneConsumer::OnState(const format::StateRecord& record, std::span<const uint64_t> amounts) {
+  format::ProcessState state = format::StateOf(record, amounts, ring_.header().start_monotonic_ns);
+  state.account = NotWritten(state);
+  chunk_->Add(state);
+}
+
+// docs/format/recording.md#account. Snapshots come once a second, each a little late.
+format::ProcessAccount LaneConsumer::NotWritten(const format::ProcessState& snapshot) {
+  constexpr uint64_t kPeriodNs = 9'500'000'000;
+  format::ProcessAccount news;
+  for (const auto& [item, amount] : snapshot.account.taken()) {
+    WrittenAmount& before = written_[static_cast<size_t>(item)];
+    if (before.amount == amount && snapshot.time_ns < before.time_ns + kPeriodNs) continue;
+    before = {amount, snapshot.time_ns};
+    news.Set(item, amount);
+  }
+  return news;
+}
+
+void LaneConsumer::OnEvent(const format::EventRecord& record, std::string_view text, uint32_t lane) {
+  just_scanned_events_.push_back({record, std::string(text), TakeStack(lane, record.stack_key)});
+}
+
+void LaneConsumer::AddEvent(const ScannedEvent& event) {
+  const format::EventRecord& record = event.record;
+  if (event.stack) InternStack(event.stack, record.stack_key);
+  const format::SampleNames names{definitions_.Class(record.class_key), definitions_.Thread(record.thread_key),
+                                  definitions_.Stack(record.stack_key)};
+  chunk_->Add(format::EventOf(record, event.text, names, ring_.header().start_monotonic_ns));
 }
 
 }  // namespace heaprec::writer

@@ -11,11 +11,13 @@
 // Maths:    docs/sampler.md#second-stage; docs/format/ring.md describes how a reader repeats it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -132,6 +134,11 @@ class LaneConsumer final : private format::RecordVisitor {
     bool is_of_native;  // its stack consists of addresses; other stacks are paths
     bool is_outside = false;
   };
+  struct ScannedEvent {
+    format::EventRecord record;
+    std::string text;
+    std::optional<Brought> stack;
+  };
   struct Lane {
     format::PerStream<std::deque<BufferedSample>> buffered;
     std::deque<BufferedPoint> points;
@@ -148,7 +155,8 @@ class LaneConsumer final : private format::RecordVisitor {
   void OnWindow(const format::WindowRecord& record) override;
   void OnSample(const format::SampleRecord& record, uint32_t lane, uint64_t begin, uint64_t end) override;
   void OnPoint(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
-  void OnState(const format::StateRecord& record) override;
+  void OnState(const format::StateRecord& record, std::span<const uint64_t> amounts) override;
+  void OnEvent(const format::EventRecord& record, std::string_view text, uint32_t lane) override;
   void OnDeath(const format::DeathRecord& record, uint32_t lane, uint64_t begin) override;
   void OnOutside(const format::PointRecord& record, uint32_t lane, uint64_t begin) override;
   void OnNativePoint(const format::NativePointRecord* record, std::span<const uint64_t> pcs,
@@ -162,6 +170,9 @@ class LaneConsumer final : private format::RecordVisitor {
   void InternStack(const std::optional<Brought>& brought, const format::StackKey& key);
   std::optional<Brought> TakeStack(uint32_t lane, const format::StackKey& key);
   void AddToRow(const BufferedSample& buffered);
+  void AddEvent(const ScannedEvent& event);
+  // The amounts of a snapshot that the file does not have yet, or has from ten seconds ago or more.
+  format::ProcessAccount NotWritten(const format::ProcessState& snapshot);
   // Whether stacks of the stream may stay in their lanes until it is known that they are kept.
   bool MayWait(format::Stream stream) const;
   bool NeedsStackNow(const BufferedSample& buffered);
@@ -190,7 +201,13 @@ class LaneConsumer final : private format::RecordVisitor {
     std::optional<Brought> stack;
   };
   std::vector<ScannedPoint> just_scanned_points_;
-  std::vector<NativePoint> native_points_;  // just scanned
+  std::vector<ScannedEvent> just_scanned_events_;
+  struct WrittenAmount {
+    format::Amount amount;
+    uint64_t time_ns = 0;
+  };
+  std::array<WrittenAmount, format::kAccountItems> written_{};  // the last of each item
+  std::vector<NativePoint> native_points_;                      // just scanned
   std::vector<Death> deaths_;
   struct KeyHash {
     size_t operator()(const format::StackKey& key) const { return key.low; }

@@ -200,12 +200,12 @@ class Chunk:
         """A copy of the file's header."""
 
     def section_13(self, body, block):
-        rows, c, refused = columns(body, 14)
+        rows, c, refused = columns(body, 18)
         number = time = collections = old = 0
-        of_kind, causes = {}, []  # last values by kind; all that are not known count as one
+        of_kind, causes, amounts = {}, [], {}  # last values by kind; all that are not known count as one
         for _ in range(rows):
             number, time, kind = c[0].delta(number), c[1].delta(time), c[2].varint()
-            last = of_kind.setdefault(min(kind, 6), [0, 0, 0, 0])
+            last = of_kind.setdefault(min(kind, 13), [0, 0, 0, 0])
             last[0] = c[3].delta(last[0])
             last[1] = c[4].delta(last[1])
             pauses, paused = c[5].varint(), c[6].varint()
@@ -216,10 +216,22 @@ class Chunk:
                 causes.append(text(c[11].take(c[10].varint())))
             cause = "" if code == 0 else causes[-1] if code == 1 else causes[code - 2]
             collections, old = c[12].delta(collections), c[13].delta(old)
-            if kind < 6:
+            thread, node, klass = c[14].varint(), c[15].varint(), c[16].varint()
+            account, item = [], 0
+            for _ in range(c[17].varint() if kind == 0 else 0):
+                item += c[17].varint()
+                amounts[item] = c[17].delta(amounts.get(item, 0))
+                if amounts[item] and item < 65:
+                    account.append([item, amounts[item]])
+                item += 1
+            if kind < 13:
+                frames, cut = self.frames_of(node - 1 if node else None)
+                names = {"thread": self.threads[thread - 1] if thread else None,
+                         "class": self.classes[klass - 1] if klass else None, "stack": frames, "cut": cut}
                 block.setdefault("states", []).append(
                     [number, time, kind, last[0], last[1], pauses, paused, last[2], last[3], cause]
-                    + [collections] * bool(collections or old) + [old - 1] * bool(old))
+                    + [collections] * bool(collections or old) + [old - 1] * bool(old)
+                    + [account] * bool(account) + [names] * (kind >= 6))
         return refused
 
     def section_14(self, body, block, stream):

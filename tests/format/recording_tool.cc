@@ -254,6 +254,14 @@ json OneBlock(const Block& block) {
                               state.pauses, state.paused_ns, state.threads, state.rss, Latin1(state.cause)});
     if (state.collections != 0 || state.old_collections) line["states"].back().push_back(state.collections);
     if (state.old_collections) line["states"].back().push_back(*state.old_collections);
+    json account = json::array();
+    for (const auto& [item, amount] : state.account.taken()) account.push_back({static_cast<int>(item), amount.code()});
+    if (!account.empty()) line["states"].back().push_back(account);
+    if (!IsEvent(state.kind)) continue;
+    const Sample named{.thread = state.thread, .class_id = state.class_id, .stack = state.stack};
+    const json sample = OneSample(named, *block.dictionaries);
+    line["states"].back().push_back(
+        {{"thread", sample["thread"]}, {"class", sample["class"]}, {"stack", sample["stack"]}, {"cut", sample["cut"]}});
   }
   AddLifecycleEvents(block, Stream::kAllocations, &line);
   AddTracked(block, Stream::kNative, "native", &line);

@@ -219,6 +219,18 @@ void RandomRecording::AddStates(ChunkWriter* writer, PlainBlock* plain) {
     state.collections = Uniform(3) == 0 ? AnyInteger() : Uniform(4);
     if (Uniform(2) == 0) state.old_collections = Uniform(4);
     if (state.kind == ProcessStateKind::kGcBegin) state.cause = "Cause " + std::to_string(Uniform(4));
+    if (state.kind == ProcessStateKind::kSnapshot) {
+      for (uint64_t taken = Uniform(9); taken > 0; --taken)
+        state.account.Set(static_cast<AccountItem>(Uniform(kAccountItems)), Amount::OfCode(AnyInteger()));
+    }
+    if (IsEvent(state.kind)) {
+      PlainSample named{.sample = {}, .thread = {}, .class_name = {}, .stack = {}};
+      Fill(writer, &named);
+      state.cause = "Message " + std::to_string(Uniform(4));
+      state.thread = named.sample.thread;
+      state.stack = named.sample.stack;
+      state.class_id = named.sample.class_id;
+    }
     writer->Add(state);
     plain->block.states.push_back(state);
   }

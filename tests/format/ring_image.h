@@ -102,9 +102,18 @@ inline uint64_t PutOneOfEach(RingImage* ring, uint32_t lane, uint64_t position) 
   position = ring->Put(lane, position, RecordType::kWindow, window);
   StateRecord state{};
   state.id = 4;
-  state.kind = static_cast<uint32_t>(ProcessStateKind::kGcEnd);
+  state.kind = static_cast<uint16_t>(ProcessStateKind::kGcEnd);
   std::memcpy(state.cause, "System.gc()", 11);
-  position = ring->Put(lane, position, RecordType::kState, state);
+  const uint64_t amounts[] = {Amount::NoLimit().code(), 0, Amount::Of(7).code()};
+  state.items = 3;
+  position = ring->Put(lane, position, RecordType::kState, state, {std::as_bytes(std::span(amounts))});
+  EventRecord event{};
+  event.monotonic_ns = 100;
+  event.id = 5;
+  event.used = 3;
+  event.kind = static_cast<uint32_t>(ProcessStateKind::kError);
+  event.text_bytes = 15;
+  position = ring->Put(lane, position, RecordType::kEvent, event, {TextBytes("Java heap space")});
   DeathRecord death{};
   death.sample = 8;
   death.collections = 2;
@@ -170,9 +179,15 @@ struct CountingVisitor : RecordVisitor {
   void OnPoint(const PointRecord& record, uint32_t /*lane*/, uint64_t begin) override {
     ++light_points, sum += record.size + begin;
   }
-  void OnState(const StateRecord& record) override {
+  void OnState(const StateRecord& record, std::span<const uint64_t> amounts) override {
     ++states, sum += record.id;
-    Touch(StateOf(record, 0).cause);
+    const ProcessState state = StateOf(record, amounts, 0);
+    Touch(state.cause);
+    for (const auto& [item, amount] : state.account.taken()) sum += amount.code();
+  }
+  void OnEvent(const EventRecord& record, std::string_view text, uint32_t /*lane*/) override {
+    ++states, sum += record.id;
+    Touch(EventOf(record, text, {}, 0).cause);
   }
   void OnDeath(const DeathRecord& record, uint32_t /*lane*/, uint64_t begin) override {
     ++deaths, sum += LifecycleOf(record, 0).sample + begin;

@@ -26,7 +26,7 @@ TEST_CASE("a lane gives back one record of each type, past its wrap too") {
     REQUIRE(seen.last_end == head);
     REQUIRE((seen.classes == 1 && seen.methods == 1 && seen.stacks == 1));
     REQUIRE((seen.points == 1 && seen.light_points == 1));
-    REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1 && seen.states == 1 && seen.deaths == 1));
+    REQUIRE((seen.threads == 1 && seen.windows == 1 && seen.samples == 1 && seen.states == 2 && seen.deaths == 1));
   }
 }
 
@@ -47,9 +47,24 @@ TEST_CASE("what a record says comes through") {
       CHECK(record.os_tid == 77);
       CHECK(name == "main");
     }
-    void OnState(const StateRecord& record) override {
-      CHECK(StateOf(record, 0).id == 4);
-      CHECK(StateOf(record, 0).cause == "System.gc()");
+    void OnState(const StateRecord& record, std::span<const uint64_t> amounts) override {
+      const ProcessState state = StateOf(record, amounts, 0);
+      CHECK(state.id == 4);
+      CHECK(state.cause == "System.gc()");
+      CHECK(state.account[AccountItem::kCgroupMax] == Amount::NoLimit());
+      CHECK(!state.account[AccountItem::kCgroupHigh].was_taken());
+      CHECK(state.account[AccountItem::kCgroupSwapMax] == Amount::Of(7));
+      CHECK(state.account.taken().size() == 2);
+    }
+    void OnEvent(const EventRecord& record, std::string_view text, uint32_t lane) override {
+      const ProcessState state = EventOf(record, text, {.class_id = 1, .thread = 2, .stack = 3}, 10);
+      CHECK(lane == 0);
+      CHECK(state.id == 5);
+      CHECK(state.time_ns == 90);
+      CHECK(state.kind == ProcessStateKind::kError);
+      CHECK(state.used == 3);
+      CHECK(state.cause == "Java heap space");
+      CHECK(std::tuple(state.class_id, state.thread, state.stack) == std::tuple(1u, 2u, 3u));
     }
     void OnWindow(const WindowRecord& record) override { CHECK(WindowOf(record, 0) == Window{3, 0, 1e-6, 1e-5}); }
     void OnPoint(const PointRecord& record, uint32_t lane, uint64_t) override {

@@ -43,6 +43,12 @@ class Chunks {
         state.time_ns = Now();
         state.kind = kind;
         state.used = Below(999);
+        if (IsEvent(kind)) {
+          const StackFrame frame{writer.InternMethod("p/Event", "m" + std::to_string(Below(3)), "()V"), 1, 2};
+          state.stack = writer.InternStack(std::span(&frame, 1), false);
+          state.thread = writer.InternThread({Below(3), 1, false, "t"});
+          state.class_id = writer.InternClass("p/Error" + std::to_string(state.used % 3));
+        }
         sums.states.push_back(state);
         writer.Add(sums.states.back());
       }
@@ -165,6 +171,12 @@ TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") 
       CHECK(block->states[at].id == given[i].states[at].id);
       CHECK(block->states[at].kind == given[i].states[at].kind);
       CHECK(block->states[at].used == given[i].states[at].used);
+      if (!IsEvent(block->states[at].kind)) continue;
+      const Dictionaries& names = *block->dictionaries;
+      CHECK(names.classes.at(block->states[at].class_id) == "p/Error" + std::to_string(block->states[at].used % 3));
+      CHECK(names.threads.at(block->states[at].thread).name == "t");
+      const Frame& frame = names.frames.at(names.stacks.at(block->states[at].stack).frame);
+      CHECK(names.methods.at(frame.method).class_name == "p/Event");
     }
     REQUIRE(block->intervals.size() == given[i].intervals.size());
     for (const Stream stream : {Stream::kAllocations, Stream::kExceptions}) {
@@ -178,12 +190,12 @@ TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") 
       CHECK(found == expected);
     }
     REQUIRE(block->rows.size() == given[i].rows.size());
-    // Of the dictionaries it has no more than its rows need.
-    CHECK(block->dictionaries->classes.size() <= 5 + 3);
+    // Of the dictionaries it has no more than its rows and events need.
+    CHECK(block->dictionaries->classes.size() <= 5 + 3 + 3);
     std::map<std::string, uint64_t> outside;
     for (const Row& row : block->outside) outside[block->dictionaries->classes.at(row.class_id)] += row.seen;
     CHECK(outside == given[i].outside);
-    CHECK(block->dictionaries->methods.size() <= 9);
+    CHECK(block->dictionaries->methods.size() <= 9 + 3);
     for (const Row& row : block->rows) {
       const std::string name = NameOf(row, *block->dictionaries);
       CAPTURE(name);

@@ -1,8 +1,10 @@
 // Bytes per event, everything in: headers, names, windows, intervals, counters, parity.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 
 #include "format/bytes/parity.h"
+#include "format/writer/chunk_writer.h"
 #include "tests/format/programs.h"
 
 namespace heaprec::format::testing {
@@ -36,6 +38,36 @@ TEST_CASE("a compiler of depth 41, nearly every stack new, costs at most 50 byte
   const double bytes = BytesPerEvent(&program);
   std::printf("javac-like, depth 41: %.2f bytes per event\n", bytes);
   CHECK(bytes <= 50);
+}
+
+// A minute of snapshots, in blocks of two seconds. Of the account's 50 items 20 change by some pages each second; all
+// are written every ten seconds.
+size_t BytesOfSnapshots(bool with_account) {
+  constexpr size_t kTaken = 50, kChanging = 20;
+  std::mt19937_64 random(3);
+  std::array<uint64_t, kTaken> amounts;
+  for (uint64_t& amount : amounts) amount = (random() % (uint64_t{1} << 18)) << 12;
+  ChunkWriter writer(FileHeader(), 0);
+  size_t bytes = 0;
+  for (uint64_t second = 0; second < 60; ++second) {
+    ProcessState state;
+    state.id = second + 1;
+    state.time_ns = second * 1'000'000'000;
+    for (size_t item = 0; item < kTaken; ++item) {
+      if (item < kChanging) amounts[item] += (random() % 256) << 12;
+      if (with_account && (item < kChanging || second % 10 == 0))
+        state.account.Set(static_cast<AccountItem>(item), Amount::Of(amounts[item]));
+    }
+    writer.Add(state);
+    if (second % 2 == 1) bytes += writer.Flush({}, {}, state.time_ns).value().size();
+  }
+  return bytes;
+}
+
+TEST_CASE("an account of the process costs at most 200 bytes a second") {
+  const double bytes = static_cast<double>(BytesOfSnapshots(true) - BytesOfSnapshots(false)) / 60;
+  std::printf("account: %.0f bytes a second\n", bytes);
+  CHECK(bytes <= 200);
 }
 
 TEST_CASE("parity adds at most 5 % to recordings of any length, and is there") {

@@ -48,6 +48,7 @@ FakeJvm* FakeJvm::current = nullptr;
 struct Bench {
   std::unique_ptr<buffer::Ring> ring;
   hotspot::HeapMeter meter;
+  hotspot::JvmMeter usage;
   std::unique_ptr<HeapStateRecorder> pauses;
   WeakRefTable places{10};
   std::unique_ptr<WeakRefPoller> watch;
@@ -58,7 +59,7 @@ struct Bench {
     options.lane_count = 1;
     options.lane_bytes = 4096;
     ring = std::move(buffer::Ring::Create(options).value());
-    pauses = std::make_unique<HeapStateRecorder>(*ring, meter);
+    pauses = std::make_unique<HeapStateRecorder>(*ring, meter, usage);
     watch = std::make_unique<WeakRefPoller>(*ring, places, *pauses, meter);
   }
 

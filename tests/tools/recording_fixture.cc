@@ -432,7 +432,7 @@ void RingFile::Add(uint32_t lane, const format::ProcessState& state) {
   record.paused_ns = state.paused_ns;
   record.rss = state.rss;
   record.threads = static_cast<uint32_t>(state.threads);
-  record.kind = static_cast<uint32_t>(state.kind);
+  record.kind = static_cast<uint16_t>(state.kind);
   REQUIRE(state.cause.size() <= sizeof(record.cause));
   std::memcpy(record.cause, state.cause.data(), state.cause.size());
   Append(lane, format::RecordType::kState, record, {});

@@ -162,6 +162,8 @@ class NameMapper {
   virtual std::string Class(const std::string& name) { return name; }
   virtual format::Method Method(const format::Method& method) { return method; }
   virtual format::Thread Thread(const format::Thread& thread) { return thread; }
+  // The text of an event.
+  virtual std::string Message(const std::string& text) { return text; }
 };
 
 // `Interner`: format::ChunkWriter, format::ChunkNames.
@@ -220,6 +222,14 @@ class CopiedNames {
     sample.thread = Thread(sample.thread);
     sample.stack = Stack(sample.stack);
     return sample;
+  }
+  format::ProcessState Named(format::ProcessState state) {
+    if (!format::IsEvent(state.kind)) return state;
+    state.class_id = Class(state.class_id);
+    state.thread = Thread(state.thread);
+    state.stack = Stack(state.stack);
+    state.cause = mapper_.Message(state.cause);
+    return state;
   }
 
  private:

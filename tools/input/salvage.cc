@@ -36,6 +36,8 @@ class Gatherer final : public format::RecordVisitor {
   std::vector<format::PointRecord> outside;
   std::vector<format::WindowRecord> windows;
   std::vector<format::StateRecord> states;
+  std::vector<std::vector<uint64_t>> amounts;  // of each state
+  std::vector<std::pair<format::EventRecord, std::string>> events;
   std::vector<format::DeathRecord> deaths;
   std::vector<NativePoint> native_points;
   std::vector<format::KeyedCensusRow> census;
@@ -56,7 +58,13 @@ class Gatherer final : public format::RecordVisitor {
     threads += definitions.threads.try_emplace(key, format::ThreadOf(record, name)).second ? 1 : 0;
   }
   void OnWindow(const format::WindowRecord& record) override { windows.push_back(record); }
-  void OnState(const format::StateRecord& record) override { states.push_back(record); }
+  void OnState(const format::StateRecord& record, std::span<const uint64_t> account) override {
+    states.push_back(record);
+    amounts.emplace_back(account.begin(), account.end());
+  }
+  void OnEvent(const format::EventRecord& record, std::string_view text, uint32_t) override {
+    events.emplace_back(record, text);
+  }
   void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { deaths.push_back(record); }
   void OnSample(const SampleRecord& record, uint32_t, uint64_t, uint64_t) override {
     if (IsPossible(record)) {
@@ -317,6 +325,8 @@ void Define(Gatherer* gathered, format::ByteSource* file) {
   for (const format::PointRecord& counted : gathered->outside) gathered->definitions.Require(counted.class_key, 0, {});
   for (const format::KeyedCensusRow& keyed : gathered->census)
     gathered->definitions.Require(keyed.class_key, keyed.thread_key, {});
+  for (const auto& [record, text] : gathered->events)
+    gathered->definitions.Require(record.class_key, record.thread_key, record.stack_key);
   gathered->definitions.RequireMethodsOfStacks();
   if (gathered->definitions.is_incomplete()) GatherFile(file, &gathered->definitions);
 }
@@ -375,11 +385,17 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
     block.lifecycle_events = LifecycleEventsOf(gathered, header, std::move(tracked), std::move(lifecycle_events));
   }
   if (!block.lifecycle_events.empty()) block.end_ns = block.lifecycle_events.back().time_ns;
-  for (const format::StateRecord& record : gathered.states) {
-    if (end.states.Has(record.id)) continue;
-    block.states.push_back(format::StateOf(record, header.start_monotonic_ns));
-    block.end_ns = std::max(block.end_ns, block.states.back().time_ns);
+  for (size_t i = 0; i < gathered.states.size(); ++i) {
+    if (end.states.Has(gathered.states[i].id)) continue;
+    block.states.push_back(format::StateOf(gathered.states[i], gathered.amounts[i], header.start_monotonic_ns));
   }
+  for (const auto& [record, text] : gathered.events) {
+    if (end.states.Has(record.id)) continue;
+    const format::SampleNames names{dictionaries->Class(record.class_key), dictionaries->Thread(record.thread_key),
+                                    dictionaries->Stack(record.stack_key)};
+    block.states.push_back(format::EventOf(record, text, names, header.start_monotonic_ns));
+  }
+  for (const format::ProcessState& state : block.states) block.end_ns = std::max(block.end_ns, state.time_ns);
   AddCensus(gathered, dictionaries, &block);
   if (block.states.empty() && block.lifecycle_events.empty() && gathered.census.empty()) return;
   std::sort(block.states.begin(), block.states.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

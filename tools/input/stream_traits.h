@@ -100,7 +100,29 @@ static_assert([] {
 
 // How kinds of samples and of states are spelled in options, text and exports.
 inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
-                      kCensusKind[] = "census", kRowKind[] = "row";
+                      kEventKind[] = "event", kCensusKind[] = "census", kRowKind[] = "row";
+
+// What happened, of an event of the process.
+inline const char* EventName(format::ProcessStateKind kind) {
+  switch (kind) {
+    case format::ProcessStateKind::kResourceExhausted:
+      return "resource exhausted";
+    case format::ProcessStateKind::kError:
+      return "error";
+    case format::ProcessStateKind::kExit:
+      return "exit";
+    case format::ProcessStateKind::kSignal:
+      return "signal";
+    case format::ProcessStateKind::kUncaught:
+      return "uncaught exception";
+    case format::ProcessStateKind::kThreadStarts:
+      return "thread starts";
+    case format::ProcessStateKind::kHeapFull:
+      return "heap full";
+    default:
+      return "?";
+  }
+}
 
 inline const char* LifecycleKindName(format::LifecycleKind kind) {
   switch (kind) {

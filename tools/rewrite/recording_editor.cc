@@ -98,8 +98,8 @@ Status RecordingEditor::Add(const format::Block& block, bool after_damage) {
     if (has_rows) AddWindow(window.id);
   }
   for (const format::Interval& interval : block.intervals) chunk_->Add(interval);
-  for (const format::ProcessState& state : block.states) chunk_->Add(state);
   names_.Enter(*block.dictionaries, chunk_.get());
+  for (const format::ProcessState& state : block.states) chunk_->Add(names_.Named(state));
   for (const format::Sample& sample : block.samples) {
     AddWindow(sample.window);
     chunk_->Add(names_.Named(sample));

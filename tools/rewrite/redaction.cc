@@ -150,6 +150,13 @@ format::Thread Redaction::Thread(const format::Thread& thread) {
   return result;
 }
 
+std::string Redaction::Message(const std::string& text) {
+  if (text.empty() || !(patterns_.empty() || Matches(ToUtf8(text)))) return text;
+  const std::string hash = "message" + Hex("message", text, kDigits);
+  mapping_[{"message", ToUtf8(text)}] = hash;
+  return hash;
+}
+
 format::FileHeader Redaction::Header(format::FileHeader header) const {
   header.agent_options.clear();
   header.ring_path.clear();

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "recorder/agent/jvm/end_hooks.h"
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/allocator_hooks.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
@@ -289,6 +290,7 @@ void DisableEvents(const sources::Jvm& jvm) {
   RestoreInterval(jvm);
   const jvmtiCapabilities sampling = SamplingCapability();
   jvm.jvmti->RelinquishCapabilities(&sampling);
+  RemoveEndHooks();
   auto removed = RemoveHooks();
   // An installed hook without a source costs a load and a branch.
   if (!removed.ok()) Log(LogLevel::kInfo, "the hooks stay installed: {}", removed.error().message);

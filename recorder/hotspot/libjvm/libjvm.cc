@@ -130,6 +130,11 @@ Result<SymbolTable> SymbolTable::Load(const LibJvm& libjvm, std::span<const std:
   prefixes.push_back(kAllStacksOperation);
   prefixes.push_back(kDiagnosticCommand);
   prefixes.push_back(kNextGcId);
+  for (const std::string_view name :
+       {kMetaspaceUsed, kMetaspaceCommitted, kClassSpaceUsed, kClassSpaceCommitted, kCodeCacheMax, kCodeCacheFree,
+        kStackOverflowErrors, kReportOutOfMemory, kSignalHandler})
+    prefixes.push_back(name);
+  for (const std::string_view name : kOutOfMemoryErrors) prefixes.push_back(name);
   prefixes.insert(prefixes.end(), more.begin(), more.end());
   return Load(libjvm, prefixes);
 }

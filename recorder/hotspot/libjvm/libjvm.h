@@ -72,7 +72,28 @@ inline constexpr std::string_view kFieldAccessCount = "_ZN11JvmtiExport19_field_
 // unsigned int: the number of the next collection in the JVM's log, for every collector.
 inline constexpr std::string_view kNextGcId = "_ZN4GCId8_next_idE";
 
-// A cheap safepoint operation: that of GetAllStackTraces.
+// Functions of the JVM's memory accounting that only load: size_t(), words of metaspace. JDK 17 and later.
+inline constexpr std::string_view kMetaspaceUsed = "_ZN9metaspace15RunningCounters10used_wordsEv";
+inline constexpr std::string_view kMetaspaceCommitted = "_ZN9metaspace15RunningCounters15committed_wordsEv";
+inline constexpr std::string_view kClassSpaceUsed = "_ZN9metaspace15RunningCounters16used_words_classEv";
+inline constexpr std::string_view kClassSpaceCommitted = "_ZN9metaspace15RunningCounters21committed_words_classEv";
+// Likewise, bytes of the code cache.
+inline constexpr std::string_view kCodeCacheMax = "_ZN9CodeCache12max_capacityEv";
+inline constexpr std::string_view kCodeCacheFree = "_ZN9CodeCache20unallocated_capacityEv";
+
+// int: errors that the JVM has thrown.
+inline constexpr std::string_view kOutOfMemoryErrors[] = {
+    "_ZN10Exceptions37_out_of_memory_error_java_heap_errorsE",
+    "_ZN10Exceptions37_out_of_memory_error_metaspace_errorsE",
+    "_ZN10Exceptions43_out_of_memory_error_class_metaspace_errorsE"};
+inline constexpr std::string_view kStackOverflowErrors = "_ZN10Exceptions22_stack_overflow_errorsE";
+
+// void(const char* message): an OutOfMemoryError is about to be thrown by the JVM itself, or to end it.
+inline constexpr std::string_view kReportOutOfMemory = "_Z25report_java_out_of_memoryPKc";
+// void(int signal, siginfo_t*, void* context): the handler of the signals that Java code may handle.
+inline constexpr std::string_view kSignalHandler = "_ZL11UserHandleri";
+
+// A cheap safepoint operation: the one behind GetAllStackTraces.
 inline constexpr std::string_view kAllStacksOperation = "_ZN20VM_GetAllStackTraces4doitEv";
 
 // The function with which the management interface runs diagnostic commands: jstring(JNIEnv*, jstring).

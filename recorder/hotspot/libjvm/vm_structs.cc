@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <iterator>
 
 #include "recorder/hotspot/libjvm/libjvm.h"
 
@@ -19,7 +20,18 @@ T At(const char* address) {
 
 bool Equal(const char* text, std::string_view wanted) { return text != nullptr && wanted == text; }
 
-// Reads exported variables, and stores the name of the first missing one.
+using FlagType = VmStructs::Flag::Type;
+
+// In the order of JVMFlag's types, from 17 on.
+constexpr struct {
+  std::string_view name;
+  FlagType type;
+} kFlagTypes[] = {{"bool", FlagType::kBool},     {"int", FlagType::kInt32},     {"uint", FlagType::kUint32},
+                  {"intx", FlagType::kInt64},    {"uintx", FlagType::kUint64},  {"uint64_t", FlagType::kUint64},
+                  {"size_t", FlagType::kUint64}, {"double", FlagType::kDouble}, {"ccstr", FlagType::kText},
+                  {"ccstrlist", FlagType::kText}};
+
+// Reads exported variables; remembers the first one that is missing.
 class Exports {
  public:
   explicit Exports(void* library) : library_(library) {}
@@ -135,19 +147,50 @@ std::optional<int64_t> VmStructs::LongConstant(std::string_view name) const {
   return value != nullptr ? std::optional<int64_t>(At<int64_t>(value)) : std::nullopt;
 }
 
-const char* VmStructs::FlagAddress(std::string_view name) const {
+const char* VmStructs::FlagEntry(std::string_view name) const {
   const char* const flags_variable = static_cast<const char*>(Static("JVMFlag", "flags"));
   const char* const count_variable = static_cast<const char*>(Static("JVMFlag", "numFlags"));
   const auto size = SizeOf("JVMFlag");
   const auto name_offset = Offset("JVMFlag", "_name");
-  const auto address_offset = Offset("JVMFlag", "_addr");
-  if (flags_variable == nullptr || count_variable == nullptr || !size || !name_offset || !address_offset)
-    return nullptr;
+  if (flags_variable == nullptr || count_variable == nullptr || !size || !name_offset) return nullptr;
   const char* flag = At<const char*>(flags_variable);
   for (auto left = At<uint64_t>(count_variable); flag != nullptr && left > 0; --left, flag += *size) {
-    if (Equal(At<const char*>(flag + *name_offset), name)) return At<const char*>(flag + *address_offset);
+    if (Equal(At<const char*>(flag + *name_offset), name)) return flag;
   }
   return nullptr;
+}
+
+const char* VmStructs::FlagAddress(std::string_view name) const {
+  const char* const flag = FlagEntry(name);
+  const auto address_offset = Offset("JVMFlag", "_addr");
+  return flag != nullptr && address_offset ? At<const char*>(flag + *address_offset) : nullptr;
+}
+
+std::optional<VmStructs::Flag> VmStructs::FlagNamed(std::string_view name) const {
+  const char* const entry = FlagEntry(name);
+  const auto type = Offset("JVMFlag", "_type");
+  const auto flags = Offset("JVMFlag", "_flags");
+  Flag flag;
+  flag.value = FlagAddress(name);
+  if (entry == nullptr || flag.value == nullptr || !type || !flags) return std::nullopt;
+  // The first field of 11's flags, where it is the name of the type; later a number.
+  if (*type == 0) {
+    const char* const text = At<const char*>(entry);
+    for (size_t i = 0; i < std::size(kFlagTypes); ++i)
+      if (Equal(text, kFlagTypes[i].name)) flag.type = kFlagTypes[i].type;
+  } else {
+    const auto number = At<uint32_t>(entry + *type);
+    if (number < std::size(kFlagTypes)) flag.type = kFlagTypes[number].type;
+  }
+  // JVMFlagOrigin: default; command line, environment, file, management; ergonomic; attach.
+  constexpr uint32_t kOriginMask = 15, kChosenByJvm = 5, kLastOrigin = 6;
+  const uint32_t origin = At<uint32_t>(entry + *flags) & kOriginMask;
+  if (origin <= kLastOrigin) {
+    flag.origin = origin == 0              ? Flag::Origin::kDefault
+                  : origin == kChosenByJvm ? Flag::Origin::kChosen
+                                           : Flag::Origin::kSet;
+  }
+  return flag;
 }
 
 std::optional<bool> VmStructs::BoolFlag(std::string_view name) const {
@@ -166,6 +209,11 @@ std::optional<std::string_view> VmStructs::TextFlag(std::string_view name) const
 std::optional<int64_t> VmStructs::IntFlag(std::string_view name) const {
   const char* const address = FlagAddress(name);
   return address != nullptr ? std::optional<int64_t>(At<int32_t>(address)) : std::nullopt;
+}
+
+std::optional<uint64_t> VmStructs::SizeFlag(std::string_view name) const {
+  const char* const address = FlagAddress(name);
+  return address != nullptr ? std::optional<uint64_t>(At<uint64_t>(address)) : std::nullopt;
 }
 
 size_t NeededFields::At(Names types, Names fields) {

@@ -39,9 +39,22 @@ class VmStructs {
   std::optional<std::string_view> TextFlag(std::string_view name) const;
   // A flag of type int or intx.
   std::optional<int64_t> IntFlag(std::string_view name) const;
+  // A flag of type size_t, uintx or uint64_t.
+  std::optional<uint64_t> SizeFlag(std::string_view name) const;
+
+  // A flag of any type.
+  struct Flag {
+    enum class Type : uint8_t { kOther, kBool, kInt32, kUint32, kInt64, kUint64, kDouble, kText };
+    enum class Origin : uint8_t { kUnknown, kDefault, kSet, kChosen };
+    Type type = Type::kOther;
+    Origin origin = Origin::kUnknown;  // kChosen: by the JVM, for this machine
+    const char* value = nullptr;       // its address
+  };
+  std::optional<Flag> FlagNamed(std::string_view name) const;
 
  private:
-  const char* FlagAddress(std::string_view name) const;  // address of its value; null: no such flag
+  const char* FlagEntry(std::string_view name) const;    // null if there is no such flag
+  const char* FlagAddress(std::string_view name) const;  // of its value; null if there is no such flag
   const char* FindField(std::string_view type, std::string_view field, bool is_static) const;
 
   struct Table {

@@ -224,7 +224,9 @@ std::optional<uint64_t> JvmBeans::AllocatedBytes(JNIEnv* jni) const {
 Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable) {
   auto jvm = portable ? Result<Jvm>(Error{"asked for"}) : ResolveInternals(vm, jvmti, jni);
   if (!jvm.ok()) return ResolvePortable(vm, jvmti, jni, jvm.error());
-  jvm->heap = hotspot::HeapMeter::Resolve(jvm->structs, jvm->symbols.ok() ? &*jvm->symbols : nullptr, jvm->GcName());
+  const hotspot::SymbolTable* const symbols = jvm->symbols.ok() ? &*jvm->symbols : nullptr;
+  jvm->heap = hotspot::HeapMeter::Resolve(jvm->structs, symbols, jvm->GcName());
+  jvm->usage = hotspot::JvmMeter::Resolve(jvm->structs, symbols, jvm->GcName());
   return jvm;
 }
 

@@ -25,6 +25,7 @@
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/hotspot/usage/jvm_meter.h"
 #include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::sources {
@@ -78,6 +79,7 @@ struct Jvm {
   ThreadFields thread_fields;
   hotspot::ThreadOfEnv thread_of;
   hotspot::HeapMeter heap{};
+  hotspot::JvmMeter usage{};
   JvmBeans beans{};  // for portable mode
 
   // `portable`: use only JVMTI, for any JVM.

@@ -247,7 +247,54 @@ size_t SampleWriter::Describe(std::span<const hotspot::MethodFrame> frames, uint
   return count;
 }
 
-// Most stacks share most of their frames.
+size_t SampleWriter::DescribeStack(jvmtiEnv* jvmti, uint32_t lane_hint, Frames into) {
+  const size_t depth = std::min(into.size(), kMaxEventFrames) - 1;  // one for a gap
+  alignas(8) std::byte memory[StackBuffer::BytesFor(kMaxEventFrames - 1)];
+  CapturedStack stack(StackBuffer(memory, depth));
+  StackCapture asked(/*walker=*/nullptr, names_);
+  if (!asked.Take(jvmti, nullptr, &stack)) return 0;
+  const Frames frames = into.first(stack.frames.size() + (stack.is_cut ? 1 : 0));
+  return DescribeFrames(stack, lane_hint, epoch_.load(std::memory_order_relaxed), frames) ? frames.size() : 0;
+}
+
+// A stack comes right before its event, and the thread's and the class's definitions before both.
+bool SampleWriter::CommitEvent(const Event& event, std::atomic<uint64_t>* next_id) {
+  const std::string_view text = event.text.substr(0, format::kMaxEventTextBytes);
+  const size_t name_bytes = event.thread != nullptr ? event.thread->name_bytes : 0;
+  const size_t room = RoomFor(event.class_name.size(), name_bytes, event.frames.size()) + sizeof(format::EventRecord) +
+                      format::kMaxEventTextBytes;
+  LaneLease lease(ring_, event.os_tid, static_cast<uint32_t>(room));
+  format::EventRecord record{};
+  const uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  if (!lease.ok() || !DefineClass(lease, event.class_name, epoch, &record.class_key)) return false;
+  if (event.thread != nullptr && !DefineThread(lease, event.os_tid, *event.thread, epoch, &record.thread_key))
+    return false;
+  if (!event.frames.empty() && !WriteEventStack(lease, event.frames, &record.stack_key)) return false;
+  std::byte* const into = lease.Reserve(RecordType::kEvent, sizeof(record) + text.size());
+  if (into == nullptr) return false;
+  record.monotonic_ns = MonotonicNs();
+  record.id = next_id->fetch_add(1, std::memory_order_relaxed);
+  record.used = event.used;
+  record.committed = event.committed;
+  record.kind = static_cast<uint32_t>(event.kind);
+  record.text_bytes = static_cast<uint32_t>(text.size());
+  CopyFixed(into, record);
+  Append(into + sizeof(record), text);
+  lease.Commit();
+  return true;
+}
+
+bool SampleWriter::WriteEventStack(LaneLease& lease, std::span<const format::RingFrame> frames, StackKey* key) {
+  std::byte* const record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
+  if (record == nullptr) return false;
+  *key = format::KeyOfStack(frames, /*truncated=*/false);
+  CopyFixed(record, format::StackRecord{{}, *key, static_cast<uint32_t>(frames.size()), 0});
+  std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
+  lease.Commit();
+  return true;
+}
+
+// Stacks have most of their frames in common.
 bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch,
                                  format::RingFrame* into) {
   into->bci = static_cast<int32_t>(from.bci);

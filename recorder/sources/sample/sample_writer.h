@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "format/model/allocation_primitives.h"
 #include "format/native/native_frames.h"
@@ -122,6 +123,22 @@ class SampleWriter {
   // of the calling thread.
   size_t Describe(std::span<const hotspot::MethodFrame> frames, uint32_t lane_hint, std::span<format::RingFrame> into);
 
+  // The stack of the calling thread as GetStackTrace returns it, for an event; its methods are emitted. Returns the
+  // number of frames; 0: there are none, or there was no room. `into`: at most kMaxEventFrames.
+  static constexpr size_t kMaxEventFrames = 64;
+  size_t DescribeStack(jvmtiEnv* jvmti, uint32_t lane_hint, std::span<format::RingFrame> into);
+  // Commits an event with its definitions; `id`s are counted by the caller. False: there was no room.
+  struct Event {
+    format::ProcessStateKind kind;
+    uint64_t used = 0, committed = 0;
+    std::string_view text{};        // is cut
+    std::string_view class_name{};  // empty: none
+    const ThreadIdentity* thread = nullptr;
+    uint32_t os_tid = 0;
+    std::span<const format::RingFrame> frames{};
+  };
+  bool CommitEvent(const Event& event, std::atomic<uint64_t>* next_id);
+
   const StackCapture& stacks() const { return stack_capture_; }
   // Names an address in the stack of a sample. Context: drain.
   const format::CodeLocation& NameOf(uint64_t return_address) { return callers_.NameOf(return_address); }
@@ -147,6 +164,8 @@ class SampleWriter {
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
   bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
                     uint64_t* key);
+  static bool WriteEventStack(buffer::LaneLease& lease, std::span<const format::RingFrame> frames,
+                              format::StackKey* key);
   static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
                    const KnownStack& stack, WeakRefReservation* hold);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/descriptors.h"
@@ -60,7 +61,8 @@ bool HasCollectorName(const char* thread) {
 }
 
 constexpr uint64_t kPeriodNs = 1'000'000'000;
-// Ticks come every 20 to 100 ms; without this tolerance every period could be late by one tick.
+constexpr double kFull = 0.9;  // of the old generation
+// Ticks come every 20 to 100 ms: without this every period would be late by up to one.
 constexpr uint64_t kEarlyNs = 50'000'000;
 // Lane hint for the JVM's own thread and the drain; differs from those of Java threads.
 constexpr uint32_t kLane = 0;
@@ -118,24 +120,32 @@ void CpuMeter::FindCollectors() {
 
 std::atomic<HeapStateRecorder*> active_heap_states{nullptr};
 
-HeapStateRecorder::HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter)
-    : ring_(ring), meter_(meter) {}
+HeapStateRecorder::HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter,
+                                     const hotspot::JvmMeter& usage)
+    : ring_(ring), meter_(meter), usage_(usage), old_collections_(meter.OldCollections()) {
+  concurrent_pauses_ = usage.ConcurrentPauses();
+}
 
-void HeapStateRecorder::Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record) {
+void HeapStateRecorder::Fill(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord* into) const {
+  format::StateRecord& record = *into;
   record.monotonic_ns = now_ns;
-  record.kind = static_cast<uint32_t>(kind);
+  record.kind = static_cast<uint16_t>(kind);
   record.used = meter_.Used();
   record.committed = meter_.Committed();
   record.collections = static_cast<uint32_t>(meter_.Collections());
   const auto old_collections = meter_.OldCollections();
   record.old_collections = old_collections ? static_cast<uint32_t>(*old_collections + 1) : 0;
+}
+
+void HeapStateRecorder::Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record) {
+  Fill(kind, now_ns, &record);
   Write(record);
 }
 
 void HeapStateRecorder::CommitMemory(uint64_t time_ns, const Memory& memory) {
   format::StateRecord record{};
   record.monotonic_ns = time_ns;
-  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kMemory);
+  record.kind = static_cast<uint16_t>(format::ProcessStateKind::kMemory);
   record.used = memory.used;
   record.committed = memory.committed;
   record.rss = memory.rss;
@@ -155,7 +165,83 @@ void HeapStateRecorder::OnGcBegin() {
   Commit(format::ProcessStateKind::kGcBegin, gc_begin_ns_, record);
 }
 
+void HeapStateRecorder::Post(const format::ProcessAccount& items) {
+  const std::lock_guard lock(mutex_);
+  posted_.Update(items);
+}
+
+// The account is complete in the ring: after a kill its reader has nothing but the last one.
+void HeapStateRecorder::CommitSnapshot(uint64_t now_ns) {
+  format::StateRecord record{};
+  record.threads = meter_.LiveThreads();
+  record.rss = ResidentBytes();
+  Fill(format::ProcessStateKind::kSnapshot, now_ns, &record);
+  format::ProcessAccount account;
+  {
+    const std::lock_guard lock(mutex_);
+    account = posted_;
+  }
+  process_.Read(now_ns, &account);
+  usage_.Read(&account);
+  if (counts_failed_starts_) {
+    account.Set(format::AccountItem::kThreadStartsFailed,
+                format::Amount::Of(failed_starts_.load(std::memory_order_relaxed)));
+  }
+  account.Set(format::AccountItem::kOldAfterCollection,
+              format::Amount::OfCode(old_after_collection_.load(std::memory_order_relaxed)));
+  std::array<uint64_t, format::kAccountItems> amounts{};
+  for (const auto& [item, amount] : account.taken()) amounts[static_cast<size_t>(item)] = amount.code();
+  record.items = static_cast<uint16_t>(amounts.size());
+  record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  constexpr uint32_t kBytes = sizeof(record) + sizeof(amounts);
+  buffer::LaneLease lease(ring_, kLane, kBytes);
+  std::byte* const into = lease.ok() ? lease.Reserve(format::RecordType::kState, kBytes) : nullptr;
+  if (into == nullptr) return;
+  buffer::CopyFixed(into, record);
+  std::memcpy(into + sizeof(record), amounts.data(), sizeof(amounts));
+  lease.Commit();
+}
+
+// The counter of the old generation is not written at the pauses of a concurrent cycle, but at the next one that
+// collects.
+void HeapStateRecorder::NoteOldGeneration() {
+  const uint64_t concurrent = usage_.ConcurrentPauses();
+  if (std::exchange(concurrent_pauses_, concurrent) != concurrent) return;
+  const auto collections = meter_.OldCollections();
+  const auto used = usage_.OldUsed();
+  if (!used || !collections || collections == old_collections_) return;
+  old_collections_ = collections;
+  old_after_collection_.store(format::Amount::Of(*used).code(), std::memory_order_relaxed);
+  const auto largest = usage_.OldMax();
+  if (largest && static_cast<double>(*used) > kFull * static_cast<double>(*largest))
+    MarkHeapFull(*used, *largest, "the old generation after a collection");
+}
+
+void HeapStateRecorder::MarkHeapFull(uint64_t used, uint64_t largest, std::string_view why, bool anyway) {
+  constexpr uint64_t kPauseNs = 600'000'000'000;
+  const uint64_t now_ns = MonotonicNs();
+  uint64_t before_ns = marked_ns_.load(std::memory_order_relaxed);
+  if (!anyway && before_ns != 0 && now_ns < before_ns + kPauseNs) return;
+  if (!marked_ns_.compare_exchange_strong(before_ns, now_ns, std::memory_order_relaxed)) return;
+  const std::string_view text = why.substr(0, format::kMaxEventTextBytes);
+  format::EventRecord record{};
+  record.monotonic_ns = now_ns;
+  record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  record.used = used;
+  record.committed = largest;
+  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kHeapFull);
+  record.text_bytes = static_cast<uint32_t>(text.size());
+  const auto bytes = static_cast<uint32_t>(sizeof(record) + text.size());
+  buffer::LaneLease lease(ring_, kLane, bytes + format::kRecordAlign);
+  std::byte* const into = lease.ok() ? lease.Reserve(format::RecordType::kEvent, bytes) : nullptr;
+  if (into == nullptr) return;
+  buffer::CopyFixed(into, record);
+  std::memcpy(into + sizeof(record), text.data(), text.size());
+  lease.Commit();
+}
+
 void HeapStateRecorder::OnGcEnd() {
+  NoteOldGeneration();
   paused_in_.store(meter_.Collections(), std::memory_order_release);
   pauses_.fetch_add(1, std::memory_order_relaxed);
   if (gc_begin_ns_ == 0) return;  // the collection began before the recording
@@ -171,10 +257,7 @@ void HeapStateRecorder::OnGcEnd() {
 std::optional<uint64_t> HeapStateRecorder::OnTick(uint64_t now_ns) {
   if (last_periodic_ns_ != 0 && now_ns < last_periodic_ns_ + kPeriodNs - kEarlyNs) return std::nullopt;
   last_periodic_ns_ = now_ns;
-  format::StateRecord record{};
-  record.threads = meter_.LiveThreads();
-  record.rss = ResidentBytes();
-  Commit(format::ProcessStateKind::kSnapshot, now_ns, record);
+  CommitSnapshot(now_ns);
   return CommitCpu(now_ns);
 }
 
@@ -183,7 +266,7 @@ std::optional<uint64_t> HeapStateRecorder::CommitCpu(uint64_t now_ns) {
   if (times.process_ns == 0) return std::nullopt;
   format::StateRecord record{};
   record.monotonic_ns = now_ns;
-  record.kind = static_cast<uint32_t>(format::ProcessStateKind::kCpu);
+  record.kind = static_cast<uint16_t>(format::ProcessStateKind::kCpu);
   record.used = times.process_ns;
   record.committed = times.collector_ns;
   Write(record);

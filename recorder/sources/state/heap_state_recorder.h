@@ -12,13 +12,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "format/model/process_account.h"
 #include "format/ring/ring_records.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/usage/heap_meter.h"
+#include "recorder/hotspot/usage/jvm_meter.h"
+#include "recorder/sources/state/process_meter.h"
 
 namespace heaprec::sources {
 
@@ -55,8 +59,8 @@ class CpuMeter {
 
 class HeapStateRecorder {
  public:
-  // Both arguments must outlive it.
-  HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter);
+  // All arguments must outlive it.
+  HeapStateRecorder(buffer::Ring& ring, const hotspot::HeapMeter& meter, const hotspot::JvmMeter& usage);
 
   void OnGcBegin();
   void OnGcEnd();
@@ -71,18 +75,46 @@ class HeapStateRecorder {
     uint64_t used, committed, rss;
   };
   void CommitMemory(uint64_t time_ns, const Memory& memory);
-  // Number of pauses that have ended. Threads: any.
+  // The next snapshots have these items, too. Any thread.
+  void Post(const format::ProcessAccount& items);
+  // Where events get their ids: they are of one sequence with the states.
+  std::atomic<uint64_t>* ids() { return &next_id_; }
+  // Marks what is live now as what filled the heap, unless that was marked ten minutes ago or less; `anyway`: even
+  // then. Any context.
+  void MarkHeapFull(uint64_t used, uint64_t largest, std::string_view why, bool anyway = false);
+  // From now on failed starts of threads are counted. Setup.
+  void ExpectFailedStarts() { counts_failed_starts_ = true; }
+  void CountFailedStart() { failed_starts_.fetch_add(1, std::memory_order_relaxed); }
+  // The used bytes of the heap. Any context.
+  uint64_t HeapUsed() const { return meter_.Used(); }
+  // As CgroupMeter. Setup.
+  int cgroup_version() const { return process_.cgroup_version(); }
+  // Pauses that have ended so far. Any thread.
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
   // The JVM's count of collections when the latest of these pauses ended. Threads: any.
   uint64_t paused_in() const { return paused_in_.load(std::memory_order_acquire); }
 
  private:
+  void Fill(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord* into) const;
   void Commit(format::ProcessStateKind kind, uint64_t now_ns, format::StateRecord record);
   std::optional<uint64_t> CommitCpu(uint64_t now_ns);
   void Write(format::StateRecord record);
+  void CommitSnapshot(uint64_t now_ns);
+  void NoteOldGeneration();
 
   buffer::Ring& ring_;
   const hotspot::HeapMeter& meter_;
+  const hotspot::JvmMeter& usage_;
+  ProcessMeter process_;
+  std::mutex mutex_;  // of posted_: taken by threads of the agent only
+  format::ProcessAccount posted_;
+  // Of the pauses that collect.
+  std::optional<uint64_t> old_collections_;  // the last one whose result was noted
+  uint64_t concurrent_pauses_ = 0;
+  std::atomic<uint64_t> old_after_collection_{0};  // Amount::code
+  std::atomic<uint64_t> marked_ns_{0};             // when the heap was last marked as full
+  std::atomic<uint64_t> failed_starts_{0};
+  bool counts_failed_starts_ = false;
   std::atomic<uint64_t> next_id_{1};
   std::atomic<uint64_t> pauses_{0};
   std::atomic<uint64_t> paused_in_{0};  // the release pairs with the acquire in paused_in

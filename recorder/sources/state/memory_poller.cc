@@ -1,14 +1,34 @@
 #include "recorder/sources/state/memory_poller.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "recorder/sources/log.h"
 
 namespace heaprec::sources {
+namespace {
+
+constexpr uint64_t kFirstMappingsNs = 900'000'000;
+
+// Categories with an item of their own, and the sum. "Other" is what Java code has: direct buffers.
+constexpr std::array<std::string_view, 10> kOwned{
+    "Total", "Java Heap", "Class", "Metaspace", "Thread", "Thread Stack", "Code", "GC", "Other", "Shared class space"};
+
+uint64_t OtherOf(const std::vector<hotspot::MemoryCategory>& categories) {
+  uint64_t sum = 0;
+  for (const hotspot::MemoryCategory& category : categories) {
+    if (std::ranges::count(kOwned, category.name) == 0) sum += category.committed;
+  }
+  return sum;
+}
+
+}  // namespace
 
 Status MemoryPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
   if (now_ns < next_ns_) return {};
@@ -38,9 +58,14 @@ void MemoryPoller::LookAtJvm(JNIEnv* jni, uint64_t time_ns, std::string* why) {
     summary_.reset();
     return;
   }
+  format::ProcessAccount account;
   for (const hotspot::MemoryCategory& category : *categories) {
     rows_.CommitMemory(time_ns, {category.name, category.reserved, category.committed, 0});
+    if (category.name == "GC")
+      account.Set(format::AccountItem::kCollectorCommitted, format::Amount::Of(category.committed));
   }
+  account.Set(format::AccountItem::kOtherJvmCommitted, format::Amount::Of(OtherOf(*categories)));
+  rows_.Post(account);
 }
 
 void MemoryPoller::LookAtProcess(uint64_t time_ns) {
@@ -62,15 +87,38 @@ void MemoryPoller::LookAtProcess(uint64_t time_ns) {
   rows_.CommitMemory(time_ns, {"", pss, own, rss});
 }
 
+void AccountPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
+  format::ProcessAccount taken;
+  if (jni != nullptr) buffers_.Read(jni, &taken);
+  // Not at once: a process that begins is not yet what it will be.
+  if (!next_mappings_ns_) next_mappings_ns_ = now_ns + kFirstMappingsNs;
+  if (now_ns >= *next_mappings_ns_) {
+    mappings_.Read(&taken);
+    const uint64_t took_ns = MonotonicNs() - now_ns;
+    next_mappings_ns_ = now_ns + std::max(kMappingsPeriodNs, kMaxShare * took_ns);
+    if (mappings_.rest()) {
+      format::ProcessAccount owned = taken;
+      usage_.Read(&owned);
+      const uint64_t explained = owned[format::AccountItem::kMetaspaceCommitted].ValueOr(0) +
+                                 owned[format::AccountItem::kDirectUsed].ValueOr(0);
+      taken.Set(format::AccountItem::kUnexplained,
+                format::Amount::Of(*mappings_.rest() - std::min(*mappings_.rest(), explained)));
+    }
+  }
+  rows_.Post(taken);
+}
+
+// The thread is attached before it waits: the JVM attaches none while it exits.
 void MemorySnapshots::Poll() {
-  constexpr std::chrono::milliseconds kTick{200};
-  std::optional<AttachedScope> attached;
+  const std::chrono::milliseconds tick{poller_ ? 200 : 1000};
+  const AttachedScope attached(vm_, "heaprec-memory");
   do {
-    if (poller_.asks_jvm() && (!attached || attached->jni() == nullptr)) attached.emplace(vm_, "heaprec-memory");
-    if (!poller_.asks_jvm()) attached.reset();
-    const auto polled = poller_.Tick(attached ? attached->jni() : nullptr, MonotonicNs());
+    account_.Tick(attached.jni(), MonotonicNs());
+    if (!poller_) continue;
+    const auto polled = poller_->Tick(attached.jni(), MonotonicNs());
     if (!polled.ok()) Log(LogLevel::kWarn, "memory: {}; NMT is not queried again", polled.error().message);
-  } while (!thread_.SleepOrStop(kTick));
+  } while (!thread_.SleepOrStop(tick));
+  account_.End(attached.jni());
 }
 
 }  // namespace heaprec::sources

@@ -1,8 +1,9 @@
-// Commits snapshots of the process's native memory: the JVM's NMT categories, and the kernel's values.
+// Reads what costs more than a counter: the JVM's NMT categories, the kernel's numbers of mappings, and the fields in
+// which the JDK counts buffers. Categories and the kernel's sums become rows; the rest goes into the next snapshots.
 //
-// Each snapshot can delay other threads while it is taken: the JVM waits for this thread before a safepoint, and
-// threads that map memory wait for the kernel. So snapshots take at most 1/kMaxShare of the time, and a source that
-// took longer than kMaxNs is not used again.
+// Each look can delay other threads while it is taken: the JVM waits for this thread before a safepoint, and threads
+// that map memory wait for the kernel. So looks take at most 1/kMaxShare of the time, and a source that took longer
+// than kMaxNs is not used again.
 //
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  one thread of the agent; for Tick with a JNIEnv: attached, in native state.
@@ -15,11 +16,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "recorder/hotspot/usage/buffer_pools.h"
+#include "recorder/hotspot/usage/jvm_meter.h"
 #include "recorder/hotspot/usage/nmt_summary.h"
 #include "recorder/sources/agent_thread.h"
 #include "recorder/sources/part.h"
 #include "recorder/sources/state/heap_state_recorder.h"
+#include "recorder/sources/state/process_meter.h"
 
 namespace heaprec::sources {
 
@@ -48,13 +53,40 @@ class MemoryPoller {
   bool asks_kernel_ = true;
 };
 
-// Polls on its own thread, which is attached to the JVM, as a daemon, only if the JVM tracks its native memory. After
-// Stop the thread is no longer attached.
+// The items of an account that are not read where snapshots are made.
+class AccountPoller {
+ public:
+  static constexpr uint64_t kMappingsPeriodNs = 60'000'000'000;
+  static constexpr uint64_t kMaxShare = 1000;  // the mappings take at most 1/1000 of the time
+
+  // All must outlive it.
+  AccountPoller(HeapStateRecorder& rows, const hotspot::JvmMeter& usage, hotspot::BufferPools buffers)
+      : rows_(rows), usage_(usage), buffers_(buffers), mappings_(usage.heap(), usage.code()) {}
+
+  // `jni`: null if the thread is not attached; the buffers are not read then.
+  void Tick(JNIEnv* jni, uint64_t now_ns);
+  // After the last Tick.
+  void End(JNIEnv* jni) {
+    if (jni != nullptr) buffers_.Release(jni);
+  }
+
+ private:
+  HeapStateRecorder& rows_;
+  const hotspot::JvmMeter& usage_;
+  hotspot::BufferPools buffers_;
+  MappingsMeter mappings_;
+  std::optional<uint64_t> next_mappings_ns_;
+};
+
+// Polls on a thread of its own, which is attached to the JVM as a daemon. After Stop the thread has left the JVM.
 class MemorySnapshots final : public Part {
  public:
-  // `rows` must outlive this; other arguments as for MemoryPoller.
-  MemorySnapshots(JavaVM* vm, HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
-      : vm_(vm), poller_(rows, summary, period_ns), thread_("heaprec-memory", [this] { Poll(); }) {}
+  // `rows` and `usage` must outlive it. `poller`: nullopt: no rows of native memory.
+  MemorySnapshots(JavaVM* vm, AccountPoller account, std::optional<MemoryPoller> poller)
+      : vm_(vm),
+        account_(std::move(account)),
+        poller_(std::move(poller)),
+        thread_("heaprec-memory", [this] { Poll(); }) {}
 
   Status Activate() override { return thread_.Start(); }
   void Stop() override { thread_.Stop(); }
@@ -64,7 +96,8 @@ class MemorySnapshots final : public Part {
   void Poll();
 
   JavaVM* const vm_;
-  MemoryPoller poller_;
+  AccountPoller account_;
+  std::optional<MemoryPoller> poller_;
   StoppableThread thread_;
 };
 

@@ -280,6 +280,7 @@ void SqliteStore::AddTimeSeries(const format::Block& block) {
       AddMemory(state);
       continue;
     }
+    if (format::IsEvent(state.kind)) continue;
     if (state.kind == format::ProcessStateKind::kCpu) {
       Try(inserts_->cpu_time.Run(recording_, state.time_ns, state.used, state.committed));
       continue;

@@ -83,7 +83,8 @@ void FilterOptions::AddKindTo(Command& command) {
           : "Kind of sample: tlab, outside, exception, malloc or mmap (repeatable; default: all)";
   if (with_states) {
     help =
-        "Kind of event: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, died, evicted, untracked, "
+        "Kind of event: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, event, died, evicted, "
+        "untracked, "
         "shrunk, "
         "census or row (repeatable; default: the first five)";
   }
@@ -92,8 +93,8 @@ void FilterOptions::AddKindTo(Command& command) {
   std::vector<std::string> known{"tlab", "outside"};
   if (!heap_only) known.insert(known.end(), {"exception", "malloc", "mmap"});
   if (with_states)
-    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, "died", "evicted", "untracked",
-                               "shrunk", kCensusKind, kRowKind});
+    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, kEventKind, "died", "evicted",
+                               "untracked", "shrunk", kCensusKind, kRowKind});
   command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
 }
 
@@ -133,6 +134,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.heap_ = asks(kHeapKind);
   filter.memory_ = asks(kMemoryKind);
   filter.cpu_ = asks(kCpuKind);
+  filter.events_ = asks(kEventKind);
   for (int kind = 0; kind < format::kLifecycleKinds; ++kind) {
     filter.lifecycle_events_[static_cast<size_t>(kind)] =
         asks(LifecycleKindName(static_cast<format::LifecycleKind>(kind)));
@@ -311,6 +313,7 @@ bool Filter::Keeps(const format::ProcessState& state) const {
   if (!KeepsTime(state.time_ns) || !KeepsAnyThreadAndPlace()) return false;
   if (state.kind == format::ProcessStateKind::kMemory) return memory_;
   if (state.kind == format::ProcessStateKind::kCpu) return cpu_;
+  if (format::IsEvent(state.kind)) return events_;
   return state.kind == format::ProcessStateKind::kSnapshot ? heap_ : collections_;
 }
 

@@ -275,7 +275,13 @@ void EventPrinter::Add(const format::Block& block, Text& into) {
   const auto add_until = [&](uint64_t until_ns) {
     for (; state != block.states.end() && state->time_ns <= until_ns && goes_on(); ++state) {
       Text event;
-      if (filter_.Keeps(*state) && states_.Append(*state, event)) AddOther(event, into);
+      if (!filter_.Keeps(*state)) continue;
+      if (format::IsEvent(state->kind)) {
+        states_.AppendEvent(*state, &names_, events_.Thread(state->thread), events_.Stack(state->stack), event);
+        AddOther(event, into);
+      } else if (states_.Append(*state, event)) {
+        AddOther(event, into);
+      }
     }
     for (; lifecycle != block.lifecycle_events.end() && lifecycle->time_ns <= until_ns && goes_on(); ++lifecycle) {
       if (!filter_.Keeps(*lifecycle)) continue;

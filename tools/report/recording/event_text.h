@@ -34,8 +34,13 @@ class EventText {
   void Enter(const format::Block& block, Names* names);
   // JSON: without surrounding newline or comma.
   void Append(const format::Sample& sample, Text& into);
+<<<<<<< HEAD
   // Returns a stack of that block. Valid until the next call.
+=======
+  // A stack or a thread of that block. Valid until the next call.
+>>>>>>> why
   std::string_view Stack(format::Index index);
+  std::string_view Thread(format::Index index);
 
  private:
   void AppendPlain(const format::Sample& sample, Text& into);
@@ -43,7 +48,6 @@ class EventText {
   void AppendPlainException(const format::Sample& sample, Text& into);
   void AppendJson(const format::Sample& sample, Text& into);
   void Field(std::string_view name, Text& into);
-  std::string_view Thread(format::Index index);
   std::string_view Frame(const format::Frame& frame);
   void RenderPlainThread(format::Index index, Text& into);
   void RenderJsonThread(format::Index index, Text& into);
@@ -72,6 +76,9 @@ class StateText {
 
   // Returns false if a collection has begun, which is printed later. JSON: without surrounding newline or comma.
   bool Append(const format::ProcessState& state, Text& into);
+  // `names`: of its block; `thread` and `stack`: as EventText has them.
+  void AppendEvent(const format::ProcessState& state, Names* names, std::string_view thread, std::string_view stack,
+                   Text& into);
   void Append(const format::LifecycleEvent& lifecycle, Text& into);
   // `names`: of its block.
   void Append(const format::CensusRow& row, Names* names, Text& into);
@@ -82,6 +89,7 @@ class StateText {
 
  private:
   void AppendPeriodic(const format::ProcessState& state, Text& into);
+  void AppendAccount(const format::ProcessAccount& account, Text& into);
   void AppendCpu(const format::ProcessState& state, Text& into);
   void AppendMemory(const format::ProcessState& state, Text& into);
   // `end` nullptr: unfinished.

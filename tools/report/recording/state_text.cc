@@ -40,6 +40,78 @@ bool StateText::AppendUnfinished(Text& into) {
   return begun.has_value();
 }
 
+void StateText::AppendEvent(const format::ProcessState& state, Names* names, std::string_view thread,
+                            std::string_view stack, Text& into) {
+  const auto number = [&](std::string_view plain, std::string_view json, uint64_t value) {
+    Field(plain, json, into);
+    tools::Append(into, value);
+  };
+  Open("heaprec.ProcessEvent", kEventKind, state.time_ns, into);
+  TextField("event", "event", EventName(state.kind), into);
+  switch (state.kind) {
+    case format::ProcessStateKind::kResourceExhausted:
+      number("flags", "flags", state.used);
+      break;
+    case format::ProcessStateKind::kError:
+      number("count", "count", state.used);
+      if (state.committed != 0) number("endsJvm", "ends_jvm", state.committed);
+      break;
+    case format::ProcessStateKind::kExit:
+      TextField("call", "call", state.committed != 0 ? "halt" : "exit", into);
+      Field("code", "code", into);
+      if (state.used == 0) {
+        tools::Append(into, style_.json ? "null" : "unknown");
+      } else {
+        tools::Append(into, fmt::format("{}", static_cast<int32_t>(state.used - 1)));
+      }
+      break;
+    case format::ProcessStateKind::kSignal:
+      number("signal", "signal", state.used);
+      if (state.committed != 0) number("sender", "sender_pid", state.committed);
+      break;
+    case format::ProcessStateKind::kThreadStarts:
+      number("started", "started", state.used);
+      number("failed", "failed", state.committed);
+      break;
+    case format::ProcessStateKind::kHeapFull:
+      SizeField("used", "used", state.used, into);
+      SizeField("largest", "max", state.committed, into);
+      break;
+    default:
+      break;
+  }
+  if (!state.cause.empty()) TextField("message", "message", ToUtf8(state.cause), into);
+  if (state.class_id != format::kNone) TextField("thrownClass", "class", names->Class(state.class_id), into);
+  Field("eventThread", "thread", into);
+  tools::Append(into, thread);
+  Field("stackTrace", "stack", into);
+  tools::Append(into, stack);
+  Close(into);
+}
+
+// JSON: what is not known is null, and -1 is no limit.
+void StateText::AppendAccount(const format::ProcessAccount& account, Text& into) {
+  if (account.empty()) return;
+  bool is_first = true;
+  if (style_.json) Field("", "account", into);
+  for (const auto& [item, amount] : account.taken()) {
+    const std::string_view name = format::kAccountItemNames[static_cast<size_t>(item)];
+    if (style_.json) {
+      fmt::format_to(fmt::appender(into), "{}\"{}\":", std::exchange(is_first, false) ? "{" : ",", name);
+    } else {
+      Field(name, "", into);
+    }
+    if (amount.is_known()) {
+      tools::Append(into, amount.value());
+    } else if (amount.has_no_limit()) {
+      tools::Append(into, style_.json ? "-1" : "no limit");
+    } else {
+      tools::Append(into, style_.json ? "null" : "unknown");
+    }
+  }
+  if (style_.json) tools::Append(into, "}");
+}
+
 void StateText::Append(const format::LifecycleEvent& lifecycle, Text& into) {
   Open("heaprec.ObjectLifecycle", LifecycleKindName(lifecycle.kind), lifecycle.time_ns, into);
   Field("sample", "sample", into);
@@ -108,6 +180,7 @@ void StateText::AppendPeriodic(const format::ProcessState& state, Text& into) {
   SizeField("residentMemory", "rss", state.rss, into);
   Field("liveThreads", "threads", into);
   state.threads > 0 ? tools::Append(into, state.threads) : tools::Append(into, style_.json ? "null" : "N/A");
+  AppendAccount(state.account, into);
   Close(into);
 }
 

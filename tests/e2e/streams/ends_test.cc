@@ -1,0 +1,163 @@
+// How a process ends: events with code, sender, message and stack, and a program that notices nothing of it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/java_run.h"
+
+namespace heaprec::testing {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> EventsIn(const std::string& recording, const std::string& event) {
+  const Outcome shown = Run(Command{{HeaprecPath(), "print", "--kind", "event", "--json", recording}});
+  INFO(shown.err);
+  REQUIRE(shown.exit_code == 0);
+  std::vector<json> events;
+  const json printed = json::parse(shown.out);
+  for (const json& one : printed["events"]) {
+    if (one["event"] == event) events.push_back(one);
+  }
+  return events;
+}
+
+bool HasFrame(const json& event, const std::string& method) {
+  return event["stack"].dump().find(method) != std::string::npos;
+}
+
+struct Ended {
+  Outcome plain, recorded;
+  std::string file = FreshFolder() + "/rec.bin";
+};
+
+// The same program with and without the agent: it prints the same and ends the same way.
+Ended EndsAs(Java java) {
+  Ended ended;
+  ended.plain = Run(java);
+  java.agent_options = "file=" + ended.file;
+  ended.recorded = Run(java);
+  CHECK(ended.recorded.exit_code == ended.plain.exit_code);
+  CHECK(ended.recorded.signal == ended.plain.signal);
+  CHECK(ended.recorded.out == ended.plain.out);
+  CHECK(ended.recorded.err == ended.plain.err);
+  return ended;
+}
+
+}  // namespace
+
+TEST_CASE("System.exit and Runtime.halt: the code, and who called") {
+  for (const auto& [how, code] : {std::pair("exit", 7), {"halt", 8}}) {
+    INFO(how);
+    const Ended ended = EndsAs({.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {how}});
+    CHECK(ended.recorded.exit_code == code);
+    const auto exits = EventsIn(ended.file, "exit");
+    REQUIRE(exits.size() == 1);
+    CHECK(exits[0]["code"] == code);
+    CHECK(exits[0]["call"] == how);
+    CHECK(HasFrame(exits[0], "Ends.main"));
+    CHECK(exits[0]["thread"].dump().find("main") != std::string::npos);
+  }
+  const Ended ended = EndsAs({.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {"return"}});
+  CHECK(EventsIn(ended.file, "exit").empty());
+}
+
+TEST_CASE("An exhausted heap: the error before the JVM ends itself, and what filled the heap") {
+  for (const std::string flag : {"-XX:+ExitOnOutOfMemoryError", "-XX:-ExitOnOutOfMemoryError"}) {
+    for (const std::string gc : {"G1", "Serial", "Parallel", "Z"}) {
+      INFO(flag << " " << gc);
+      const Ended ended = EndsAs({.flags = {"-Xmx24m", flag, "-XX:+Use" + gc + "GC"}, .main = "e2e.Exhaust"});
+      const auto errors = EventsIn(ended.file, "error");
+      REQUIRE(errors.size() >= 1);
+      CHECK(errors[0]["class"] == "java.lang.OutOfMemoryError");
+      CHECK(errors[0]["count"] == 1);
+      CHECK(errors[0]["message"] == "Java heap space");
+      CHECK(errors[0].contains("ends_jvm") == (flag == "-XX:+ExitOnOutOfMemoryError"));
+      CHECK(HasFrame(errors[0], "Exhaust.main"));
+      const auto full = EventsIn(ended.file, "heap full");
+      REQUIRE(full.size() >= 1);
+      CHECK(full.back()["max"] >= 10 << 20);
+      CHECK(full.back()["used"] > full.back()["max"].get<int64_t>() / 2);
+    }
+  }
+}
+
+TEST_CASE("Errors of Java code: direct buffers, and the program's own") {
+  const Ended direct =
+      EndsAs({.flags = {"-Xmx64m", "-XX:MaxDirectMemorySize=8m"}, .main = "e2e.Owners", .args = {"0", "64", "0", "0"}});
+  auto errors = EventsIn(direct.file, "error");
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0]["class"] == "java.lang.OutOfMemoryError");
+  CHECK(HasFrame(errors[0], "Bits.reserveMemory"));
+  CHECK(HasFrame(errors[0], "Owners.main"));
+  CHECK(EventsIn(direct.file, "heap full").empty());
+  const Ended own = EndsAs({.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {"throw"}});
+  errors = EventsIn(own.file, "error");
+  REQUIRE(errors.size() == 1);
+  CHECK(HasFrame(errors[0], "Ends.main"));
+}
+
+TEST_CASE("SIGTERM: who sent it; never with -Xrs") {
+  for (const bool reduced : {false, true}) {
+    const std::string file = FreshFolder() + "/rec.bin";
+    Java java{.flags = {"-Xmx64m"}, .main = "e2e.Ends", .args = {"wait"}, .agent_options = "file=" + file};
+    if (reduced) java.flags.emplace_back("-Xrs");
+    Process process(CommandOf(java));
+    REQUIRE(process.WaitForOutput("running"));
+    process.Kill(SIGTERM);
+    const Outcome outcome = process.Finish();
+    CHECK(outcome.err.empty());
+    const auto signals = EventsIn(file, "signal");
+    RemoveRingsOf(process.pid());
+    if (reduced) {
+      CHECK(outcome.signal == SIGTERM);
+      CHECK(signals.empty());
+      continue;
+    }
+    CHECK(outcome.exit_code == 128 + SIGTERM);
+    REQUIRE(signals.size() == 1);
+    CHECK(signals[0]["signal"] == SIGTERM);
+    CHECK(signals[0]["sender_pid"] == getpid());
+    CHECK(signals[0]["message"].get<std::string>().starts_with("ends_test"));
+    const auto exits = EventsIn(file, "exit");
+    REQUIRE(exits.size() == 1);
+    CHECK(exits[0]["code"] == 128 + SIGTERM);
+  }
+}
+
+TEST_CASE("Threads by the site that starts them, also after kill -9") {
+  const Ended ended = EndsAs({.flags = {"-Xmx64m", "-Xlog:disable"}, .main = "e2e.Starts", .args = {"300", "10"}});
+  const auto sums = [](const std::string& file, const std::string& method) {
+    std::pair<int, int> sums{0, 0};
+    for (const json& row : EventsIn(file, "thread starts")) {
+      if (!HasFrame(row, method + "\"")) continue;
+      sums.first += row["started"].get<int>();
+      sums.second += row["failed"].get<int>();
+    }
+    return sums;
+  };
+  const auto many = sums(ended.file, "Starts.spawn");
+  CHECK(many.first <= 300);
+  CHECK(many.first >= 300 * 7 / 9 - 1);
+  CHECK(many.second == 0);
+  CHECK(sums(ended.file, "Starts.spawnOne") == std::pair(1, 0));
+  CHECK(sums(ended.file, "Starts.spawnTooLarge") == std::pair(0, 1));
+  CHECK(EventsIn(ended.file, "thread starts").size() < 60);
+
+  const std::string file = FreshFolder() + "/rec.bin";
+  Process process(CommandOf(
+      {.flags = {"-Xmx64m"}, .main = "e2e.Starts", .args = {"40", "600000"}, .agent_options = "file=" + file}));
+  REQUIRE(process.WaitForOutput("running"));
+  process.Kill(SIGKILL);
+  (void)process.Finish();
+  CHECK(sums(file, "Starts.spawn").first >= 30);
+  RemoveRingsOf(process.pid());
+}
+
+}  // namespace heaprec::testing
