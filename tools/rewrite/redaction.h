@@ -36,13 +36,9 @@ class Redaction final : public NameMapper {
   std::string Class(const std::string& name) override;
   format::Method Method(const format::Method& method) override;
   format::Thread Thread(const format::Thread& thread) override;
-<<<<<<< HEAD
-  // Replaces options, ring, libraries and the ids of machine and container.
-=======
   // Messages of errors may quote anything.
   std::string Message(const std::string& text) override;
   // Options, ring, libraries and the ids of machine and container.
->>>>>>> why
   format::FileHeader Header(format::FileHeader header) const;
 
   // The replaced names: kind ("class", "method", "thread", "label"), name in Java's spelling, and its hash.

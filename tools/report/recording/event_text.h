@@ -34,11 +34,7 @@ class EventText {
   void Enter(const format::Block& block, Names* names);
   // JSON: without surrounding newline or comma.
   void Append(const format::Sample& sample, Text& into);
-<<<<<<< HEAD
-  // Returns a stack of that block. Valid until the next call.
-=======
   // A stack or a thread of that block. Valid until the next call.
->>>>>>> why
   std::string_view Stack(format::Index index);
   std::string_view Thread(format::Index index);
 
