@@ -215,8 +215,8 @@ TEST_CASE("lost points leave a class its count, and any of them may be of a site
   CHECK(lossy.Share(site.subset).high == Approx(with.high / 900'000));
   CHECK(Estimator(site.design, 20 * kLost).Share(site.subset).high == 1);
   // A share of all samples of a time: the base has what was lost.
-  const Subset all = site.design.all();
-  const Estimator of_time(site.design, kLost, Weights::kCalibrated, &all);
+  const Subset everything = site.design.all();
+  const Estimator of_time(site.design, kLost, Weights::kCalibrated, &everything);
   const Estimate share = of_time.Share(site.subset), plain = lossy.Share(site.subset);
   CHECK(share.value == Approx(plain.value));
   CHECK(share.low <= Approx(plain.value - kLost / 900'000));
