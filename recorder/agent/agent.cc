@@ -332,9 +332,12 @@ Status Agent::StartRecording(JNIEnv* jni) try {
     if (!counted.ok()) choice.no_census = counted.error().message;
   }
   choice.ends = InstallEndHooks(*jvm_, starts_);
-  // Otherwise a reason was given before, or is no surprise.
-  if (!choice.ends.missing.empty() && starts_ && choice.source == SourceChoice::kHooks)
-    Log(LogLevel::kWarn, "the recording may lack how the process ends. Not seen: {}", choice.ends.missing);
+  // Where code cannot be patched, or the agent came late, it is no surprise.
+  const bool patches_code =
+      choice.source == SourceChoice::kHooks && choice.fact != format::SourceFact::kOutsideUncounted;
+  if (!choice.ends.missing.empty())
+    Log(starts_ && patches_code ? LogLevel::kWarn : LogLevel::kInfo,
+        "the recording may lack how the process ends. Not seen: {}", choice.ends.missing);
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, ending_, &retired_);
   if (!started.ok()) {
     if (ending_) events.Keep();  // JVMTI has ended
