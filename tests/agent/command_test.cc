@@ -36,7 +36,7 @@ std::string Content(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("Options without a command are a start, and pass as they are") {
+TEST_CASE("Options without a command start a recording and are passed on unchanged") {
   const Command command = Parsed("file=a=b:c.bin,rate:20,strict");
   CHECK(command.kind == CommandKind::kStart);
   CHECK(command.options == "file=a=b:c.bin,rate:20,strict");
@@ -61,7 +61,7 @@ TEST_CASE("A command's name comes first, the reply's file anywhere") {
   CHECK(Parsed("rate=20,stop").options == "rate=20,stop");  // an option of that name, which is then refused
 }
 
-TEST_CASE("stop, flush and status take no options, and say which came") {
+TEST_CASE("stop, flush and status refuse options, and the error names the command") {
   for (const char* text : {"stop,rate=20", "flush,rate=20", "status,rate=20", "status=/tmp/z,rate=20"}) {
     const auto command = ParseCommand(text);
     REQUIRE_FALSE(command.ok());
@@ -69,7 +69,7 @@ TEST_CASE("stop, flush and status take no options, and say which came") {
   }
 }
 
-TEST_CASE("A reply is a new file that only its owner can read; an existing file is not touched") {
+TEST_CASE("A reply is written to a new file that only its owner can read; an existing file is not touched") {
   const std::string folder = FreshFolder();
   WriteReply(folder + "/reply-%p", ReplyStatus::kOk, "recording /tmp/rec.bin");
   const std::string path = folder + "/reply-" + std::to_string(getpid());
@@ -87,7 +87,7 @@ TEST_CASE("A reply is a new file that only its owner can read; an existing file 
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("Where a file can have no content, the reply is the target of a link") {
+TEST_CASE("If the file cannot have content, the reply is the target of a symbolic link") {
   const std::string folder = FreshFolder();
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);

@@ -43,7 +43,7 @@ class OptionFile {
 
 }  // namespace
 
-TEST_CASE("Without options there are defaults") {
+TEST_CASE("Default options") {
   const Options options = Parsed("");
   CHECK(options.file == "heaprec-%p.hrec");
   CHECK(options.rate_per_second == 150);
@@ -55,7 +55,7 @@ TEST_CASE("Without options there are defaults") {
   CHECK(options.tracks);
 }
 
-TEST_CASE("Exceptions are turned on, and have a rate of their own") {
+TEST_CASE("exceptions=on turns exceptions on and has its own rate") {
   CHECK(Parsed("exceptions=on").exceptions);
   CHECK(Parsed("exceptions").exceptions);
   CHECK_FALSE(Parsed("exceptions=off").exceptions);
@@ -64,7 +64,7 @@ TEST_CASE("Exceptions are turned on, and have a rate of their own") {
   CHECK(options.exceptions_per_second == Approx(0.1));
 }
 
-TEST_CASE("Objects are tracked unless live=off, as many as the number says") {
+TEST_CASE("Objects are tracked unless live=off, up to the given number") {
   CHECK(Parsed("").tracks);
   CHECK(Parsed("live").tracks);
   CHECK(Parsed("live=on").max_tracked_objects == 0);
@@ -74,7 +74,7 @@ TEST_CASE("Objects are tracked unless live=off, as many as the number says") {
   CHECK(Parsed("live=65535").max_tracked_objects == 65'535);
 }
 
-TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megabytes of a size") {
+TEST_CASE("Limits of files are sizes and times; m means minutes for an age and megabytes for a size") {
   const Options bounded = Parsed("maxsize=64m,maxage=10m");
   CHECK(bounded.limits.max_bytes == 64u << 20);
   CHECK(bounded.limits.max_age_ns == 600'000'000'000u);
@@ -90,7 +90,7 @@ TEST_CASE("Bounds of files are sizes and times; m is minutes of an age and megab
   CHECK(Parsed("rotate=30").limits.rotate_ns == 30'000'000'000u);
 }
 
-TEST_CASE("A recording has a bound of 256 MiB unless it is given another, an age, rotation, or none") {
+TEST_CASE("A recording is limited to 256 MiB unless another size, an age, rotation or none is given") {
   CHECK(Parsed("").limits.max_bytes == 256u << 20);
   CHECK_FALSE(Parsed("").limits.are_close());
   CHECK_FALSE(Parsed("maxsize=none").limits.drops());
@@ -99,7 +99,7 @@ TEST_CASE("A recording has a bound of 256 MiB unless it is given another, an age
   CHECK(Parsed("maxsize=1g,rotate=1h").limits.max_bytes == 1u << 30);
 }
 
-TEST_CASE("The disk is asked to keep what was written every 5 s, after each block, or never") {
+TEST_CASE("sync= flushes every 5 s, after each block, or never") {
   CHECK(Parsed("").sync.every_ns == 5'000'000'000u);
   CHECK(Parsed("sync=200ms").sync.every_ns == 200'000'000u);
   CHECK(Parsed("sync=block").sync.every_ns == 0);
@@ -107,7 +107,7 @@ TEST_CASE("The disk is asked to keep what was written every 5 s, after each bloc
   CHECK(Parsed("sync=none").sync.never);
 }
 
-TEST_CASE("Commas and backslashes that a backslash precedes, and blanks, belong to the value") {
+TEST_CASE("Escaped commas and backslashes, and spaces, belong to the value") {
   const std::string text = "file= a\\,b\\\\c\\d =:'\"\n,service=x\\\\,rate=20";
   const Options options = Parsed(text);
   CHECK(options.file == " a,b\\c\\d =:'\"\n");
@@ -117,7 +117,7 @@ TEST_CASE("Commas and backslashes that a backslash precedes, and blanks, belong 
   CHECK(Refused("@/no/such\\,file") == "/no/such,file: No such file or directory");
 }
 
-TEST_CASE("Which JVMs are recorded depends on their main class or jar, without module and folder") {
+TEST_CASE("only= and skip= match the main class or jar, without module and folder") {
   const Options some = Parsed("only=com.x.*,only=app.jar,skip=*Test");
   for (const char* main : {"com.x.Main", "mod/com.x.Main", "/opt/app.jar", "app.jar"}) CHECK(some.Records(main));
   for (const char* main : {"com.y.Main", "com.x.MainTest", "myapp.jar", ""}) CHECK_FALSE(some.Records(main));
@@ -127,7 +127,7 @@ TEST_CASE("Which JVMs are recorded depends on their main class or jar, without m
   CHECK(Parsed("").Records(""));
 }
 
-TEST_CASE("All options of the README are understood, with = and with :") {
+TEST_CASE("All options of the README are accepted, with = and with :") {
   const Options options = Parsed(
       "file=/tmp/a=b:c.bin,rate:300/s,maxsamples=5000,duration=1h,delay=250ms,stackdepth=64,source=portable,ring=off,"
       "sync=none,loglevel=debug,strict");
@@ -150,7 +150,7 @@ TEST_CASE("Rates may be given per second, minute and hour") {
   CHECK(Parsed("rate=1/h").rate_per_second == Approx(1.0 / 3600));
 }
 
-TEST_CASE("Points have a budget of their own, which may be 0") {
+TEST_CASE("points= has its own rate, which may be 0") {
   CHECK(Parsed("").points_per_second == 4000);
   CHECK(Parsed("points=0").points_per_second == 0);
   CHECK(Parsed("points=500/s").points_per_second == 500);
@@ -161,13 +161,13 @@ TEST_CASE("Points have a budget of their own, which may be 0") {
   CHECK_FALSE(Parsed("points=max,points=500").max_points);
 }
 
-TEST_CASE("the throttle's rule can be chosen, the adaptive one is the default") {
+TEST_CASE("throttle= chooses the rule; the default is adaptive") {
   CHECK(Parsed("").rule == throttle::Rule::kAdaptive);
   CHECK(Parsed("throttle=window").rule == throttle::Rule::kWindow);
   CHECK(Parsed("throttle=window,throttle=adaptive").rule == throttle::Rule::kAdaptive);
 }
 
-TEST_CASE("An unknown option is named, and the valid ones are listed") {
+TEST_CASE("The error for an unknown option names it and lists the valid ones") {
   const std::string message = Refused("rate=150,fiel=x");
   CHECK(message.find("`fiel`") != std::string::npos);
   for (const char* valid :
@@ -177,7 +177,7 @@ TEST_CASE("An unknown option is named, and the valid ones are listed") {
   CHECK(message.find('\n') == std::string::npos);
 }
 
-TEST_CASE("A bad value is named with its option and what would be valid") {
+TEST_CASE("The error for a bad value names its option and the valid values") {
   for (const char* bad : {"rate=0",
                           "rate=-1",
                           "rate=abc",
@@ -223,14 +223,14 @@ TEST_CASE("A bad value is named with its option and what would be valid") {
   }
 }
 
-TEST_CASE("strict is seen even where the rest is wrong") {
+TEST_CASE("strict is found even if the other options are wrong") {
   CHECK(AsksForStrict("nonsense,strict"));
   CHECK(AsksForStrict("strict=on,rate=x"));
   CHECK_FALSE(AsksForStrict("strict=off"));
   CHECK_FALSE(AsksForStrict("file=strict"));
 }
 
-TEST_CASE("A file of options stands where it is named, with comments and commas; what comes later wins") {
+TEST_CASE("A file of options is inserted where it is named, with comments and commas; later values win") {
   const OptionFile file("# a comment\n\n  rate = 20/min \r\nfile=/tmp/a,b.bin\nstrict\n#rate=7\nstackdepth:9");
   const Options options = Parsed("stackdepth=5,loglevel=info,@" + file.path() + ",source=jvmti");
   CHECK(options.rate_per_second == Approx(1.0 / 3));
@@ -244,7 +244,7 @@ TEST_CASE("A file of options stands where it is named, with comments and commas;
   CHECK(AsksForStrict("@" + file.path() + ",nonsense"));
 }
 
-TEST_CASE("What is wrong in a file of options is named with its file and line") {
+TEST_CASE("An error in a file of options names the file and the line") {
   const OptionFile unknown("rate=20\n\nfiel=x\n");
   CHECK(Refused("@" + unknown.path()).find(unknown.path() + ":3: unknown option `fiel`; valid options: file") == 0);
   const OptionFile bad("# rates\nrate=fast");

@@ -6,7 +6,7 @@
 
 namespace heaprec::agent {
 
-TEST_CASE("The intervals of a second never hold more than the rate together, and are whole ticks") {
+TEST_CASE("The intervals of a second together never exceed the rate, and are whole ticks") {
   for (const double rate : {1.0, 1.5, 14.0, 149.0, 150.0, 7'999.0, 8'001.0, 123'457.0, 200'000.0}) {
     const throttle::ControllerConfig config = ControllerFor(rate, false);
     INFO(rate);
@@ -18,13 +18,13 @@ TEST_CASE("The intervals of a second never hold more than the rate together, and
   }
 }
 
-TEST_CASE("Below one a second an interval lasts 1/rate and keeps one sample") {
+TEST_CASE("Below one sample per second an interval lasts 1/rate and keeps one sample") {
   const throttle::ControllerConfig config = ControllerFor(0.1, false);
   CHECK(config.cap == 1);
   CHECK(config.interval_ns == 10'000'000'000u);
 }
 
-TEST_CASE("Stage 1 aims far enough over a small cap that an interval is rarely short of it") {
+TEST_CASE("Stage 1 exceeds a small cap by enough that an interval is rarely short of it") {
   // A Poisson variable of mean 3.45 is 0 in 3 % of the cases; of mean 1.2 it is in 30 %. Many samples need less,
   // and cost more.
   CHECK(ControllerFor(0.1, false).oversampling > 3);
@@ -32,7 +32,7 @@ TEST_CASE("Stage 1 aims far enough over a small cap that an interval is rarely s
   CHECK(ControllerFor(8'000, false).oversampling == Approx(1.2));
 }
 
-TEST_CASE("All threads together are touched 4,000 times a second, or as often as there are points") {
+TEST_CASE("All threads together update their clocks 4,000 times a second, or as often as there are points") {
   throttle::ControllerConfig config = ControllerFor(150, false);
   const auto touches = [&] {
     const double points = std::max(config.oversampling * config.cap, config.points);

@@ -106,7 +106,7 @@ TEST_CASE("A new stream is a row of the plan and a part of the recording") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("What is not planned is in neither ring nor header") {
+TEST_CASE("Streams that are not planned are in neither ring nor header") {
   const Options options = Of("ring=off,exceptions=on,native=on,rate=200");
   RecordingPlan plan(options);
   plan.AddAllocations();
@@ -129,7 +129,7 @@ TEST_CASE("What is not planned is in neither ring nor header") {
   CHECK(header.ring_path == "");
 }
 
-TEST_CASE("Each stream that is planned has the same bounds in the ring and in the header") {
+TEST_CASE("Each planned stream has the same limits in the ring and in the header") {
   const Options options = Of("ring=off,native=on,native.rate=300,native.mmap_rate=20,maxsamples=5000,duration=3s");
   RecordingPlan plan(options);
   plan.Add(Stream::kAllocations, 150);
@@ -169,7 +169,7 @@ TEST_CASE("There are as many lanes as the intervals of all streams need") {
   CHECK((*large)->size() <= 8 << 20);
 }
 
-TEST_CASE("The ring has room for the light points of two blocks") {
+TEST_CASE("The ring has space for the light points of two blocks") {
   for (const auto& [text, points, lanes] :
        {std::tuple("ring=off", 4000.0, 32u), std::tuple("ring=off,points=0", 0.0, 32u),
         std::tuple("ring=off,points=30000", 30'000.0, 61u), std::tuple("ring=off,points=100000", 100'000.0, 61u),
@@ -195,14 +195,14 @@ TEST_CASE("The ring has room for the light points of two blocks") {
         Approx(4000));
 }
 
-TEST_CASE("Streams draw by the recording's own id, and no two recordings have the same") {
+TEST_CASE("Streams draw with the recording's id, and no two recordings have the same id") {
   const Options options = Of("ring=off");
   const RecordingPlan plan(options), other(options);
   CHECK(plan.id != other.id);
   CHECK(plan.Seed() != other.Seed());
 }
 
-TEST_CASE("A ring has its whole path, for readers in other folders") {
+TEST_CASE("A ring stores its absolute path, for readers in other folders") {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path("/dev/shm");
   const std::string name = "heaprec-plan-test-" + std::to_string(getpid()) + ".ring";
@@ -216,7 +216,7 @@ TEST_CASE("A ring has its whole path, for readers in other folders") {
   std::filesystem::current_path(before);
 }
 
-TEST_CASE("A relative ring is left out if the working folder is gone, and the recording can start") {
+TEST_CASE("Without a working folder the recording starts without a ring that has a relative path") {
   std::string folder = "/dev/shm/heaprec-plan-test-XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
   std::filesystem::current_path(folder);

@@ -20,7 +20,7 @@ Labels Parse(const std::string& service, const Variables& variables) {
 
 }  // namespace
 
-TEST_CASE("The option comes before OTEL_SERVICE_NAME, and that before the resource attributes") {
+TEST_CASE("The option takes precedence over OTEL_SERVICE_NAME, and that over the resource attributes") {
   const Variables one{{"OTEL_RESOURCE_ATTRIBUTES", "service.name=c,service.version=1.2"}};
   Variables both = one;
   both["OTEL_SERVICE_NAME"] = "b";
@@ -30,7 +30,7 @@ TEST_CASE("The option comes before OTEL_SERVICE_NAME, and that before the resour
   CHECK(Parse("", {}).empty());
 }
 
-TEST_CASE("Host and pod are what the resource attributes say, else variables") {
+TEST_CASE("Host and pod come from the resource attributes, otherwise from other variables") {
   Variables variables{{"HOSTNAME", "h"}, {"POD_NAME", "p"}, {"POD_NAMESPACE", "n"}, {"PASSWORD", "secret"}};
   CHECK(Parse("", variables) == Labels{{"host.name", "h"}, {"k8s.namespace.name", "n"}, {"k8s.pod.name", "p"}});
   variables["OTEL_RESOURCE_ATTRIBUTES"] = "host.name=node7,k8s.pod.name=";
@@ -46,13 +46,13 @@ TEST_CASE("Resource attributes are percent-decoded, and only documented keys are
                {"deployment.environment.name", "pre,prod \xc3\xa9"}});
 }
 
-TEST_CASE("A long value ends with a whole character") {
+TEST_CASE("A long value is cut after a whole character") {
   const Labels labels = Parse(std::string(254, 'a') + "\xc3\xa9", {});
   REQUIRE(labels.size() == 1);
   CHECK(labels[0].value == std::string(254, 'a'));
 }
 
-TEST_CASE("The variables of the process are read, hashed, or not read") {
+TEST_CASE("The environment of the process is read, hashed, or not read") {
   for (const char* name : {"HOSTNAME", "POD_NAME", "POD_NAMESPACE"}) unsetenv(name);
   setenv("OTEL_SERVICE_NAME", "shop", 1);
   setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=other,service.namespace=web", 1);

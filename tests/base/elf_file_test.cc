@@ -80,7 +80,7 @@ TEST_CASE("Build id, debug link and symbols of a small file are read") {
   CHECK(symbols->entries[2].st_value == 0x1800);
 }
 
-TEST_CASE("A function is found behind one that lies in it") {
+TEST_CASE("A function is found although another one overlaps it") {
   const ElfFunctions functions("", "abcd", [](const std::string&) { return Opened(SmallElf()); });
   const auto is = [&](uint64_t address, const std::string& symbol, uint32_t offset) {
     const ElfFunctions::Function function = functions.At(address);
@@ -93,14 +93,14 @@ TEST_CASE("A function is found behind one that lies in it") {
   CHECK(is(0x2000, "", 0));
 }
 
-TEST_CASE("A file cut anywhere is an error or has fewer symbols, never more") {
+TEST_CASE("A truncated file is an error or has fewer symbols, never more") {
   const std::string whole = SmallElf();
   for (size_t size = 0; size < whole.size(); ++size) {
     CHECK_FALSE(Opened(whole.substr(0, size)).ok());  // the section headers come last
   }
 }
 
-TEST_CASE("A file with any bytes changed stays readable within its bounds") {
+TEST_CASE("Damaged files are read within their bounds") {
   const std::string whole = SmallElf();
   const size_t expected = ReadAll(whole);
   REQUIRE(expected > 0);
@@ -114,7 +114,7 @@ TEST_CASE("A file with any bytes changed stays readable within its bounds") {
   CHECK(different > 1000);  // the damage was met
 }
 
-TEST_CASE("An entry of a string table without a terminator names nothing") {
+TEST_CASE("An unterminated entry of a string table has no name") {
   ElfFile::Symbols symbols;
   symbols.strings = std::string("\0end", 4);
   Elf64_Sym symbol = {};
@@ -124,7 +124,7 @@ TEST_CASE("An entry of a string table without a terminator names nothing") {
   CHECK(symbols.Name(symbol).empty());
 }
 
-TEST_CASE("What is not a 64-bit ELF file is refused with the file's name") {
+TEST_CASE("The error for a file that is not 64-bit ELF names the file") {
   for (const std::string& bytes : {std::string(), std::string(5000, 'x')}) {
     const auto opened = Opened(bytes);
     REQUIRE_FALSE(opened.ok());
@@ -132,7 +132,7 @@ TEST_CASE("What is not a 64-bit ELF file is refused with the file's name") {
   }
 }
 
-TEST_CASE("Notes that lie about their sizes are passed over") {
+TEST_CASE("Notes with wrong sizes are skipped") {
   const std::string huge("\4\0\0\0\xff\xff\xff\xff\3\0\0\0GNU\0", 16);
   CHECK(BuildIdIn(huge).empty());
   const std::string name("\xff\xff\xff\xff\4\0\0\0\3\0\0\0GNU\0", 16);

@@ -96,7 +96,7 @@ void Crowd(const Life& life) {
 
 }  // namespace
 
-TEST_CASE("A new file has its owner's lock and mode, and takes nobody's place") {
+TEST_CASE("A new file is locked, has the requested mode, and replaces no other file") {
   const Folder folder;
   for (const Creation creation : {Creation::kUnnamed, Creation::kTemporaryName}) {
     const std::string path = folder / "file";
@@ -120,13 +120,13 @@ TEST_CASE("A new file has its owner's lock and mode, and takes nobody's place") 
   }
 }
 
-TEST_CASE("A file system without unnamed files gets one under a temporary name") {
+TEST_CASE("On a file system without unnamed files, a file has a temporary name") {
   // /proc has neither: the reason is that of the second way.
   CHECK(CreateLocked("/proc/heaprec-test") == -1);
   CHECK((errno == ENOENT || errno == EACCES || errno == EPERM));
 }
 
-TEST_CASE("Only a regular file of ours that nobody holds is abandoned, and a FIFO keeps nobody waiting") {
+TEST_CASE("Only an unlocked regular file of this user is abandoned, and a FIFO does not block") {
   const Folder folder;
   std::ofstream(folder / "plain") << "x";
   std::filesystem::create_symlink(folder / "plain", folder / "link");
@@ -144,7 +144,7 @@ TEST_CASE("Only a regular file of ours that nobody holds is abandoned, and a FIF
   CHECK(RemoveAbandoned(AT_FDCWD, (folder / "plain").c_str()));
 }
 
-TEST_CASE("A name that leads to another file than the one that was looked at stays") {
+TEST_CASE("A name that now refers to another file is not removed") {
   const Folder folder;
   const std::string path = folder / "heaprec-1-a.ring";
   std::ofstream(path) << "old";
@@ -160,7 +160,7 @@ TEST_CASE("A name that leads to another file than the one that was looked at sta
   close(young);
 }
 
-TEST_CASE("A file that another process removes between opening and locking it is not returned") {
+TEST_CASE("A file that another process removes between open and lock is not returned") {
   const Folder folder;
   const std::string path = folder / "file";
   std::atomic<bool> has_ended = false;
@@ -185,7 +185,7 @@ TEST_CASE("A file that another process removes between opening and locking it is
   CHECK(removed == 0);
 }
 
-TEST_CASE("Of 200 processes that start, clean up and die at once none loses its ring while it lives") {
+TEST_CASE("Of 200 processes that start, clean up and die at once, none loses its ring while it lives") {
   const Folder folder;
   Counts* const counts = SharedCounts();
   // Their recordings are nowhere, so they are removed.
@@ -214,7 +214,7 @@ TEST_CASE("Of 200 processes that start, clean up and die at once none loses its 
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("Of 200 processes that start, clean up and die at once none loses its native table while it lives") {
+TEST_CASE("Of 200 processes that start, clean up and die at once, none loses its native table while it lives") {
   const Folder folder;
   Counts* const counts = SharedCounts();
   Crowd([&] {

@@ -29,7 +29,7 @@ uint64_t ResidentAt(const void* address) {
 }
 
 // Fails without the advice only where transparent huge pages are always on.
-TEST_CASE("of sparse memory what was touched is resident, and no more") {
+TEST_CASE("Only touched pages of sparse memory are resident") {
   auto* const memory = static_cast<volatile char*>(MapSparse(kBytes));
   REQUIRE(memory != nullptr);
   for (size_t at = 0; at < kBytes; at += kBytes / 4) {

@@ -65,7 +65,7 @@ void Drain(Ring& ring, std::vector<uint64_t>& positions, SampleSink& sink) {
 
 }  // namespace
 
-TEST_CASE("A lease is exclusive, and a thread that finds a lane busy takes another") {
+TEST_CASE("A lease is exclusive, and a thread that finds a lane busy takes another one") {
   auto ring = MakeRing(2, 4096);
   LaneLease first(*ring, 0, 100);
   LaneLease second(*ring, 0, 100);
@@ -77,13 +77,13 @@ TEST_CASE("A lease is exclusive, and a thread that finds a lane busy takes anoth
   CHECK(third.found_busy_only());
 }
 
-TEST_CASE("A lease that ends frees the lane") {
+TEST_CASE("The end of a lease frees the lane") {
   auto ring = MakeRing(1, 4096);
   { const LaneLease lease(*ring, 0, 100); }
   CHECK(LaneLease(*ring, 0, 100).ok());
 }
 
-TEST_CASE("A lane without room is passed over, and that is not called busy") {
+TEST_CASE("A full lane is skipped and does not count as busy") {
   auto ring = MakeRing(1, 4096);
   uint64_t written = 0;
   {
@@ -96,14 +96,14 @@ TEST_CASE("A lane without room is passed over, and that is not called busy") {
   CHECK_FALSE(full.found_busy_only());
 }
 
-TEST_CASE("What is reserved but not committed cannot be seen") {
+TEST_CASE("Reserved records are invisible until they are committed") {
   auto ring = MakeRing(1, 4096);
   LaneLease lease(*ring, 0, 100);
   REQUIRE(lease.Reserve(RecordType::kSample, sizeof(SampleRecord)) != nullptr);
   CHECK(ring->lane(0).head.load() == 0);
 }
 
-TEST_CASE("Records that wrap around a small lane for a long time come out whole and in order") {
+TEST_CASE("Records that wrap around a small lane arrive complete and in order") {
   auto ring = MakeRing(1, 1024);
   std::vector<uint64_t> positions(1, 0);
   SampleSink sink;
@@ -122,7 +122,7 @@ TEST_CASE("Records that wrap around a small lane for a long time come out whole 
 }
 
 // Run under --config=tsan as well: the only synchronisation is the ring's own.
-TEST_CASE("whoever sees that a point was lost sees its weight") {
+TEST_CASE("A reader that sees a lost point also sees its weight") {
   constexpr uint64_t kPoints = 1'000'000;
   auto ring = MakeRing(1, 64 * 1024);
   SharedCounters shared_counters(ring->header().counters);
@@ -140,7 +140,7 @@ TEST_CASE("whoever sees that a point was lost sees its weight") {
   CHECK(without_weight == 0);
 }
 
-TEST_CASE("Many threads and a drain lose nothing that was committed, and count what was refused") {
+TEST_CASE("Many threads and a drain lose no committed record, and count refused ones") {
   constexpr int kThreads = 8;
   constexpr uint64_t kEach = 20'000;
   auto ring = MakeRing(4, 64 * 1024);

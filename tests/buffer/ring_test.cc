@@ -31,7 +31,7 @@ std::vector<std::byte> ReadFile(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("A shared ring is a private file that nobody else can read, and Close removes it") {
+TEST_CASE("A shared ring is a file that only its owner can read, and Close removes it") {
   RingOptions options;
   options.path = NewPath("mode");
   auto ring = std::move(Ring::Create(options).value());
@@ -43,7 +43,7 @@ TEST_CASE("A shared ring is a private file that nobody else can read, and Close 
   CHECK(stat(options.path.c_str(), &status) != 0);
 }
 
-TEST_CASE("A ring that readers still need leaves its file when it is destroyed; one that nobody needs does not") {
+TEST_CASE("A destroyed ring leaves its file only if readers still need it") {
   for (const bool needed : {true, false}) {
     RingOptions options;
     options.path = NewPath("left");
@@ -54,7 +54,7 @@ TEST_CASE("A ring that readers still need leaves its file when it is destroyed; 
   }
 }
 
-TEST_CASE("An existing file is never taken over: the ring is private memory and says why") {
+TEST_CASE("An existing file is never overwritten: the ring uses private memory and gives the reason") {
   RingOptions options;
   options.path = NewPath("taken");
   std::ofstream(options.path) << "not ours";
@@ -67,7 +67,7 @@ TEST_CASE("An existing file is never taken over: the ring is private memory and 
   std::filesystem::remove(options.path);
 }
 
-TEST_CASE("A folder that is not there leads to private memory and says why") {
+TEST_CASE("If the folder does not exist, the ring uses private memory and gives the reason") {
   RingOptions options;
   options.path = "/nonexistent/heaprec.ring";
   auto ring = std::move(Ring::Create(options).value());
@@ -75,7 +75,7 @@ TEST_CASE("A folder that is not there leads to private memory and says why") {
   CHECK(ring->why().find("No such file") != std::string::npos);
 }
 
-TEST_CASE("What a process committed before kill -9 is in the file of its ring") {
+TEST_CASE("After kill -9 everything committed is in the ring's file") {
   RingOptions options;
   options.path = NewPath("killed");
   int ready[2];
@@ -119,7 +119,7 @@ TEST_CASE("What a process committed before kill -9 is in the file of its ring") 
   CHECK(names.seen == "a/B/C");
 }
 
-TEST_CASE("A closed ring gives its pages back and can still be written into") {
+TEST_CASE("A closed ring frees its pages and can still be written to") {
   RingOptions options;
   SECTION("shared") { options.path = NewPath("closed"); }
   SECTION("private") {}
@@ -133,7 +133,7 @@ TEST_CASE("A closed ring gives its pages back and can still be written into") {
   lease.Commit();
 }
 
-TEST_CASE("An announcement holds for its epoch, and a collision only forgets") {
+TEST_CASE("A mark of a definition is valid for its epoch, and a collision only removes it") {
   EmittedDefinitions<16> emitted;
   CHECK_FALSE(emitted.Has(5, 1));
   emitted.Mark(5, 1);

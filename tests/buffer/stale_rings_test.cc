@@ -88,7 +88,7 @@ size_t FilesIn(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("Of ten killed processes each ring is beside its recording, byte for byte") {
+TEST_CASE("The rings of ten killed processes are moved beside their recordings, byte for byte") {
   const Machine machine;
   std::vector<std::string> rings;
   for (uint8_t id = 0; id < 10; ++id) rings.push_back(machine.Kill(id));
@@ -128,7 +128,7 @@ TEST_CASE(
   CHECK(fs::exists(machine.copy(2)));
 }
 
-TEST_CASE("The ring of a process that was killed before its recording had a file is removed without a report") {
+TEST_CASE("The ring of a process that was killed before its recording existed is removed without a message") {
   const Machine machine;
   auto ring = machine.Start(1);
   ring->SetRecordingPath("/" + std::string(sizeof(format::RingHeader::recording_path), 'x'));  // leaves none
@@ -151,7 +151,7 @@ TEST_CASE("The ring of a process that was killed before its recording had a file
   CHECK(FilesIn(machine.rings()) == 0);
 }
 
-TEST_CASE("A ring stays where its recording cannot be found, or is another one") {
+TEST_CASE("A ring stays where it is if its recording cannot be found or has another id") {
   const Machine machine;
   std::function<void()> damage;
   std::string why;
@@ -194,7 +194,7 @@ TEST_CASE("A ring stays where its recording cannot be found, or is another one")
   CHECK(FilesIn(machine.rings()) == 0);
 }
 
-TEST_CASE("Of the rings that cannot be copied the oldest go beyond the bound") {
+TEST_CASE("Of the rings that cannot be copied, the oldest are removed above the limit") {
   const Machine machine;
   for (uint8_t id = 0; id < 6; ++id) {
     machine.Kill(id);
@@ -206,7 +206,7 @@ TEST_CASE("Of the rings that cannot be copied the oldest go beyond the bound") {
   for (uint8_t id = 0; id < 5; ++id) CHECK(fs::exists(machine.ring(id)) == (id >= 2));
 }
 
-TEST_CASE("A full disk leaves the ring and no half copy; once there is room it is copied") {
+TEST_CASE("On a full disk the ring stays and no partial copy remains; it is copied when there is space") {
   const Machine machine;
   const std::string ring = machine.Kill(1);
   // Writing beyond a bound fails as on a full disk.
@@ -252,7 +252,7 @@ TEST_CASE("The limit is four times as high for rings that a process cannot copy 
   CHECK(FilesIn(machine.rings()) == 0);
 }
 
-TEST_CASE("What a mover that was killed has left is replaced, and a link in its place is not followed") {
+TEST_CASE("A mover replaces what a killed mover left, and follows no link in its place") {
   const Machine machine;
   const std::string ring = machine.Kill(1);
   std::ofstream(machine.path("victim")) << "precious";
@@ -269,7 +269,7 @@ TEST_CASE("What a mover that was killed has left is replaced, and a link in its 
   CHECK(FilesIn(fs::path(machine.recording(1)).parent_path()) == 2);
 }
 
-TEST_CASE("Movers at once, some killed meanwhile, lose no ring") {
+TEST_CASE("Concurrent movers lose no ring, even if some are killed") {
   const Machine machine;
   constexpr uint8_t kRings = 20;
   std::vector<std::string> rings;
@@ -291,7 +291,7 @@ TEST_CASE("Movers at once, some killed meanwhile, lose no ring") {
   CHECK(FilesIn(fs::path(machine.recording(1)).parent_path()) == 2 * kRings);
 }
 
-TEST_CASE("Rings and folders of other users are left alone") {
+TEST_CASE("Rings and folders of other users are not touched") {
   if (geteuid() != 0) {
     WARN("needs root, to be two users");
     return;
@@ -304,7 +304,7 @@ TEST_CASE("Rings and folders of other users are left alone") {
   CHECK(ReadFile(machine.ring(1)) == ring);
 }
 
-TEST_CASE("Who owns the recording's folder cannot have the ring made readable") {
+TEST_CASE("The owner of the recording's folder cannot make the ring readable") {
   if (geteuid() != 0) {
     WARN("needs root, to be two users");
     return;
@@ -321,7 +321,7 @@ TEST_CASE("Who owns the recording's folder cannot have the ring made readable") 
   CHECK((status.st_mode & 07777) == 0600);
 }
 
-TEST_CASE("A path of a recording that is too long for the header is not known, and the next one is") {
+TEST_CASE("A recording's path that is too long for the header is omitted, and the next one fits") {
   const Machine machine;
   machine.Record(1);
   auto ring = machine.Start(1);

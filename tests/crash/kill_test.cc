@@ -145,7 +145,7 @@ bool IsPassedOnce(const std::string& point) {
 
 }  // namespace
 
-TEST_CASE("Killed at every named point, a recording has all that was committed") {
+TEST_CASE("After a kill at any named point, the recording has everything that was committed") {
   std::mt19937_64 random(NumberIn("HEAPREC_KILL_SEED", 20261121));
   const uint64_t rounds = std::max<uint64_t>(NumberIn("HEAPREC_KILLS", 0) / 100, 1);
   Totals totals;
@@ -168,7 +168,7 @@ TEST_CASE("Killed at every named point, a recording has all that was committed")
                     << " of " << totals.rows << " read from rings");
 }
 
-TEST_CASE("Killed at a random moment, a recording has all that was committed") {
+TEST_CASE("After a kill at a random moment, the recording has everything that was committed") {
   std::mt19937_64 random(NumberIn("HEAPREC_KILL_SEED", 20261121) + 1);
   const uint64_t kills = NumberIn("HEAPREC_KILLS", 100);
   Totals totals;

@@ -285,7 +285,7 @@ Plan RandomPlan(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("Killed at a random moment, a recording has every sample point of malloc") {
+TEST_CASE("After a kill at a random moment, the recording has every sample point of malloc") {
   std::mt19937_64 random(NumberIn("HEAPREC_KILL_SEED", 20261123));
   const uint64_t kills = NumberIn("HEAPREC_KILLS", 25);
   const Churn churn = Workload();
@@ -300,7 +300,7 @@ TEST_CASE("Killed at a random moment, a recording has every sample point of mall
   Report(totals);
 }
 
-TEST_CASE("Killed while a point is on its way, a recording has it once or not at all") {
+TEST_CASE("After a kill during a point, the recording has it once or not at all") {
   std::mt19937_64 random(NumberIn("HEAPREC_KILL_SEED", 20261123) + 1);
   const uint64_t rounds = std::max<uint64_t>(NumberIn("HEAPREC_KILLS", 0) / 100, 1);
   const Churn churn = Workload();

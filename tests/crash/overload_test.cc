@@ -18,7 +18,7 @@ uint64_t Lost(const format::StreamCounters& counters, format::LossReason loss) {
 
 }  // namespace
 
-TEST_CASE("Under ten times the load the ledger is exact, and all that is not lost is in the sums") {
+TEST_CASE("Under ten times the load the counters are exact, and the sums contain all that is not lost") {
   Plan plan;
   plan.folder = "/dev/shm/heaprec-load-XXXXXX";
   REQUIRE(mkdtemp(plan.folder.data()) != nullptr);

@@ -25,7 +25,7 @@ uint64_t Reads() {
 
 }  // namespace
 
-TEST_CASE("Each prefix that is read beside the writer is whole, in order and without gaps") {
+TEST_CASE("Each prefix that is read during writing is complete, in order and without gaps") {
   size_t events = 0;
   for (uint64_t recording = 0; recording * kReadsOfOne < Reads(); ++recording) {
     Plan plan;

@@ -66,14 +66,14 @@ size_t StackTouched(int depth) {
 
 }  // namespace
 
-TEST_CASE("A sample takes little of its thread's stack, however deep recorded stacks may be") {
+TEST_CASE("A sample needs little of its thread's stack, whatever the maximum depth") {
   // With what pthread and libc put there.
   CHECK(StackTouched(128) < 24 << 10);
   CHECK(StackTouched(256) < 40 << 10);
   CHECK(StackTouched(1024) < 24 << 10);
 }
 
-TEST_CASE("Where all buffers are in use a stack is cut to what fits on the thread's own") {
+TEST_CASE("If all buffers are in use, a stack is truncated to what fits on the thread's own stack") {
   sources::StackBufferPool pool(1024);
   std::vector<std::unique_ptr<sources::StackBufferPool::Lease>> leases;
   for (uint32_t hint = 0; hint < 1000; ++hint) {
@@ -93,7 +93,7 @@ TEST_CASE("Where all buffers are in use a stack is cut to what fits on the threa
   CHECK(on_stack.depth() == 200);
 }
 
-TEST_CASE("The parts of a buffer lie one behind the other, within it") {
+TEST_CASE("The parts of a buffer do not overlap and are within it") {
   constexpr size_t kDepth = 300;
   std::vector<uint64_t> words(sources::StackBuffer::BytesFor(kDepth) / 8 + 1);
   auto* const memory = reinterpret_cast<std::byte*>(words.data());

@@ -24,7 +24,7 @@ ServerOptions OptionsOf(const std::string& url, const std::string& token = "") {
 
 }  // namespace
 
-TEST_CASE("Literals of SQL cannot be left") {
+TEST_CASE("SQL literals are escaped completely") {
   CHECK(Quoted("it's") == "'it\\'s'");
   CHECK(Quoted("a\\'; DROP TABLE x; --") == "'a\\\\\\'; DROP TABLE x; --'");
   CHECK(Quoted("\0\n"s) == "'\\0\\n'");
@@ -33,7 +33,7 @@ TEST_CASE("Literals of SQL cannot be left") {
   CHECK(IsIdentifier("heaprec_2"));
 }
 
-TEST_CASE("Addresses") {
+TEST_CASE("Server addresses are parsed") {
   const auto url = Url::Parse("https://[::1]:9000/db/");
   REQUIRE(url.ok());
   CHECK(url->is_tls);
@@ -48,7 +48,7 @@ TEST_CASE("Addresses") {
   CHECK_FALSE(Server::Open(OptionsOf("http://host", "secret")).ok());
 }
 
-TEST_CASE("No part of a password in an address is repeated") {
+TEST_CASE("Errors never contain the password of an address") {
   for (const char* address :
        {"https://me:s3cret@host:8443", "https://me:s3cret@s3cret@host", "https://me:s3cret/s3cret@host/db",
         "https://me:s3cret?s3cret@host", "me:s3cret@host:8123", "me:s3cret@http://host", "https://me:1/s3cret@host",
@@ -70,7 +70,7 @@ TEST_CASE("No part of a password in an address is repeated") {
         "--password-file, or the environment");
 }
 
-TEST_CASE("A block comes back as it went") {
+TEST_CASE("A block is decoded as it was encoded") {
   NativeBlock block("n UInt64, x Float32, text String, ids Array(UInt64)");
   const std::string text(65536, '\0');
   block.AddRow(uint64_t{13'000'000'000'000'000'003u}, 0.5F, text, std::vector<uint64_t>{1, 2});
@@ -85,7 +85,7 @@ TEST_CASE("A block comes back as it went") {
   CHECK(block.Names() == "n, x, text, ids");
 }
 
-TEST_CASE("A block that was cut, or is none, is refused") {
+TEST_CASE("A truncated or invalid block is refused") {
   NativeBlock block("text String");
   block.AddRow(std::string("some words"));
   const std::string bytes = block.Encode();
@@ -94,14 +94,14 @@ TEST_CASE("A block that was cut, or is none, is refused") {
   CHECK(DecodeNative("")->rows == 0);
 }
 
-TEST_CASE("Statements of a file") {
+TEST_CASE("Statements of a file are split") {
   const auto statements = StatementsOf("-- a note\nCREATE $a (\n  x\n);\nDROP $b;\n", {{"a", "one"}, {"b", "two"}});
   REQUIRE(statements.size() == 2);
   CHECK(statements[0] == "CREATE one (   x )");
   CHECK(statements[1] == "DROP two");
 }
 
-TEST_CASE("A table's replicas share its rows") {
+TEST_CASE("The replicas of a table have the same rows") {
   const std::string create = "CREATE TABLE IF NOT EXISTS d.rows ( x UInt8 ) ";
   const std::string after =
       " ORDER BY x SETTINGS replicated_deduplication_window = 10000, "
@@ -114,9 +114,11 @@ TEST_CASE("A table's replicas share its rows") {
   CHECK(Replicated(create + "ENGINE = MergeTree ORDER BY x", "/f") == create + "ENGINE = MergeTree ORDER BY x");
 }
 
-TEST_CASE("Names are the same on all hosts") { CHECK(NameId(NameKind::kClass, "a") != NameId(NameKind::kMethod, "a")); }
+TEST_CASE("Names have the same ids on all hosts") {
+  CHECK(NameId(NameKind::kClass, "a") != NameId(NameKind::kMethod, "a"));
+}
 
-TEST_CASE("Whole hours are read rolled up, edges from slices") {
+TEST_CASE("Whole hours are read from roll-ups, the rest from slices") {
   CHECK(WholeHours({3000, 8000}).from == 3600);
   CHECK(WholeHours({3000, 8000}).to == 7200);
   CHECK(WholeHours({3000, 7000}).from == WholeHours({3000, 7000}).to);
@@ -129,7 +131,7 @@ TEST_CASE("Whole hours are read rolled up, edges from slices") {
   CHECK(RowsSql(query, {}).find("UNION ALL") != std::string::npos);
 }
 
-TEST_CASE("Times") {
+TEST_CASE("Times are parsed") {
   CHECK(*ParseFleetTime("2h", 10'000) == 2800);
   CHECK(*ParseFleetTime("1h30m", 10'000) == 4600);
   CHECK(*ParseFleetTime("14d", 10'000) == 0);

@@ -93,7 +93,7 @@ bool HeadersAreGone(const RandomRecording& recording, const ByteBuffer& bytes) {
   return damaged == recording.chunk_begins().size();
 }
 
-TEST_CASE("random bit flips cost the blocks they hit and no other, and never a silent wrong value") {
+TEST_CASE("Random bit flips lose only the blocks they hit, and never change a value silently") {
   const char* asked = std::getenv("HEAPREC_FLIPS");
   const uint64_t files = asked != nullptr ? std::strtoull(asked, nullptr, 10) : kShort;
   std::mt19937_64 random(20);
@@ -124,7 +124,7 @@ TEST_CASE("random bit flips cost the blocks they hit and no other, and never a s
   CHECK(usage.ru_maxrss < kMaxKilobytes);
 }
 
-TEST_CASE("cut at any byte, three recordings give every whole block") {
+TEST_CASE("Truncated at any byte, three recordings return every complete block") {
   for (int which = 0; which < kRecordings; ++which) {
     const RandomRecording recording = Make(static_cast<uint32_t>(60 + which));
     const size_t header = EncodeFileHeader(recording.header()).size();

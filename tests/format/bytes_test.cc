@@ -12,7 +12,7 @@
 namespace heaprec::format {
 namespace {
 
-TEST_CASE("varints and deltas come back, the ends of their range included") {
+TEST_CASE("Varints and deltas round-trip, including the limits of their ranges") {
   std::mt19937_64 random(1);
   std::vector<uint64_t> values{0, 1, 127, 128, 16383, 16384, UINT64_MAX, UINT64_MAX - 1, uint64_t{1} << 63};
   for (int i = 0; i < 2000; ++i) values.push_back(random() >> (random() % 64));
@@ -35,7 +35,7 @@ TEST_CASE("varints and deltas come back, the ends of their range included") {
   CHECK(cursor.ok());
 }
 
-TEST_CASE("varints taken many at once are those taken one by one, also of bytes that are none") {
+TEST_CASE("Batch decoding of varints equals single decoding, also of invalid bytes") {
   std::mt19937_64 random(2);
   for (int times = 0; times < 2000; ++times) {
     ByteBuffer bytes;
@@ -56,7 +56,7 @@ TEST_CASE("varints taken many at once are those taken one by one, also of bytes 
   }
 }
 
-TEST_CASE("a varint of more than 64 bits, or cut off, fails the cursor for good") {
+TEST_CASE("A varint that is too long or truncated makes the cursor fail for good") {
   const std::string_view too_long = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
   const std::string_view endless = "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80";
   const std::string_view cut = "\x80";
@@ -70,7 +70,7 @@ TEST_CASE("a varint of more than 64 bits, or cut off, fails the cursor for good"
   }
 }
 
-TEST_CASE("an absent column yields zeros and never fails") {
+TEST_CASE("A missing column returns zeros and never fails") {
   ByteCursor cursor;
   CHECK(cursor.Varint() == 0);
   CHECK(cursor.Delta(7) == 7);
@@ -87,7 +87,7 @@ TEST_CASE("the inclusion probability is exact on both sides of the limit of its 
   }
 }
 
-TEST_CASE("weights per byte and per event are as docs/format/recording.md has them") {
+TEST_CASE("Weights per byte and per event are those of docs/format/recording.md") {
   CHECK(FirstStageWeight(WeightRule::kPerByte, 0.01, 100) == Approx(100 / (1 - std::exp(-1.0))));
   CHECK(FirstStageWeight(WeightRule::kCount, 0.25, 0) == 4);
   CHECK_FALSE(WeightsAgree(NAN, NAN));

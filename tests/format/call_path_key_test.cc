@@ -17,7 +17,7 @@ std::vector<RingFrame> Stack(std::initializer_list<uint64_t> methods) {
 
 }  // namespace
 
-TEST_CASE("Stacks that begin alike have paths that begin alike") {
+TEST_CASE("Stacks with the same beginning have paths with the same beginning") {
   const uint64_t path = CallPathKey(Stack({1, 2, 3, 4, 5}));
   CHECK(CallPathKey(Stack({1, 2, 3, 4, 6})) == path);  // four methods count
   CHECK((CallPathKey(Stack({1, 2, 3, 9})) ^ path) >> 16 == 0);
@@ -26,13 +26,13 @@ TEST_CASE("Stacks that begin alike have paths that begin alike") {
   CHECK((CallPathKey(Stack({9, 2, 3, 4})) ^ path) >> 48 != 0);
 }
 
-TEST_CASE("A path says which method is which, and nothing where there is none") {
+TEST_CASE("A path identifies its methods, and is 0 without methods") {
   CHECK(CallPathKey(Stack({1, 2})) != CallPathKey(Stack({2, 1})));
   CHECK((CallPathKey(Stack({1, 2})) & 0xffffffff) == 0);
   CHECK(CallPathKey({}) == 0);
 }
 
-TEST_CASE("The place in a method does not count") {
+TEST_CASE("The bytecode index does not change the path") {
   auto frames = Stack({1, 2, 3, 4});
   const uint64_t path = CallPathKey(frames);
   frames[0].bci = 77;

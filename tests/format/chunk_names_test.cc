@@ -25,7 +25,7 @@ std::vector<StackFrame> SomeStack(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("Each name has one index, counted from 0 in the order in which they come") {
+TEST_CASE("Each name has one index, counted from 0 in order of insertion") {
   std::mt19937_64 random(1);
   ChunkNames names;
   std::map<std::string, Index> classes;
@@ -53,7 +53,7 @@ TEST_CASE("Each name has one index, counted from 0 in the order in which they co
   }
 }
 
-TEST_CASE("A stack is one node, whatever was interned between, and gives its frames back") {
+TEST_CASE("A stack is one node, whatever is added in between, and returns its frames") {
   std::mt19937_64 random(2);
   ChunkNames names;
   std::map<std::pair<bool, std::vector<std::tuple<Index, int, int>>>, Index> known;
@@ -77,7 +77,7 @@ TEST_CASE("A stack is one node, whatever was interned between, and gives its fra
   CHECK(names.InternStack({}, false) == kNone);
 }
 
-TEST_CASE("A frame that is called from elsewhere, or a node of a truncated stack, is not taken for another") {
+TEST_CASE("A frame with another caller, and a node of a truncated stack, are different") {
   ChunkNames names;
   const StackFrame a{1, 2, 3}, b{1, 2, 4}, c{7, 2, 3};
   const std::vector<std::vector<StackFrame>> stacks = {{a}, {b}, {a, b}, {a, c}, {b, a, c}, {a, a}, {a, a, a}};
@@ -92,7 +92,7 @@ TEST_CASE("A frame that is called from elsewhere, or a node of a truncated stack
   for (const auto& [node, count] : nodes) CHECK(count == 3);
 }
 
-TEST_CASE("Names take about as many bytes as their texts and two dozen more") {
+TEST_CASE("Names take about as many bytes as their texts plus two dozen") {
   ChunkNames names;
   const uint64_t empty = names.bytes();
   uint64_t text = 0;

@@ -49,7 +49,7 @@ bool Opens(Bytes bytes) {
   return Reader::Open(&source).ok();
 }
 
-TEST_CASE("cut at any byte, a recording gives every block before the cut and calls the rest an unfinished tail") {
+TEST_CASE("Truncated at any byte, a recording returns every block before, and reports an unfinished tail") {
   const ByteBuffer& whole = Small().bytes();
   for (size_t size = 0; size < whole.size(); ++size) {
     CAPTURE(size);
@@ -82,7 +82,7 @@ std::optional<size_t> BlockAt(size_t at) {
   return std::nullopt;
 }
 
-TEST_CASE("any flipped byte is noticed, and costs no more than its block") {
+TEST_CASE("Any flipped byte is detected, and loses at most its block") {
   const ByteBuffer& whole = Small().bytes();
   for (size_t at = 0; at < whole.size(); ++at) {
     CAPTURE(at);
@@ -97,7 +97,7 @@ TEST_CASE("any flipped byte is noticed, and costs no more than its block") {
   }
 }
 
-TEST_CASE("a file without its header is read by the copy that its chunks have") {
+TEST_CASE("A file without its header is read with the copy in its chunks") {
   const ByteBuffer& whole = Small().bytes();
   const size_t chunk = Small().chunk_begins()[0];
   const ByteBuffer headless = Appended(ByteBuffer(chunk), Bytes(whole).subspan(chunk));
@@ -113,7 +113,7 @@ TEST_CASE("a file without its header is read by the copy that its chunks have") 
   CHECK(read.skipped[0].why == "not a heaprec recording");
 }
 
-TEST_CASE("a recording of another version is refused, and no copy is looked for") {
+TEST_CASE("A recording of another version is refused, and no copy is searched for") {
   ByteBuffer other = Small().bytes();
   other[8] = std::byte{kFileVersion + 1};
   ByteBuffer hashed(other.begin(), other.begin() + 16);
@@ -126,7 +126,7 @@ TEST_CASE("a recording of another version is refused, and no copy is looked for"
   CHECK(reader.error().message == "memory: recording of format version 2, this reads 1");
 }
 
-TEST_CASE("a length that points beyond the end is an unfinished block only while its header is intact") {
+TEST_CASE("A length beyond the end is an unfinished block only if its header is valid") {
   // The payload length of the first block: its header's hash no longer holds.
   const size_t length_at = Small().chunk_begins()[0] + kChunkHeaderBytes + 8;
   const ReadResult read = Read(Flipped(Small().bytes(), length_at + 3, 0x7f));
@@ -134,7 +134,7 @@ TEST_CASE("a length that points beyond the end is an unfinished block only while
   CHECK(read.skipped.at(0).why == "block header hash differs");
 }
 
-TEST_CASE("a block taken out of a chunk is missed, and those behind it are read") {
+TEST_CASE("A missing block is detected, and those after it are read") {
   const std::vector<size_t>& ends = Small().block_ends();
   const ReadResult read = Read(Dropped(Small().bytes(), ends[0], ends[1]));
   RequireBlocks(read, {0, 2, 3, 4});
@@ -172,7 +172,7 @@ PlainBlock BehindALostBlock(const std::vector<std::vector<std::string>>& lost,
   return read.blocks[0];
 }
 
-TEST_CASE("whom a lost frame called is lost, and not taken for whom another lost frame calls") {
+TEST_CASE("The callers of a lost frame are lost, and not confused with those of another lost frame") {
   // b called y in the lost block. Of the callers in the other block only that they are lost is known.
   const PlainBlock block = BehindALostBlock({{"a", "x"}, {"b", "y"}, {"c", "b"}}, {{"a", "new"}, {"c", "b", "y"}});
   const std::string gap = ". @-1 :-2";
@@ -181,20 +181,20 @@ TEST_CASE("whom a lost frame called is lost, and not taken for whom another lost
   CHECK(block.samples[1].stack == std::vector<std::string>{gap, gap});
 }
 
-TEST_CASE("a block behind a lost one that had no names is read") {
+TEST_CASE("A block after a lost one without names is read") {
   const PlainBlock block = BehindALostBlock({{}}, {{"a"}});
   CHECK(block.block.lost_names == 0);
   REQUIRE(block.samples.size() == 1);
   CHECK(block.samples[0].stack == std::vector<std::string>{"C.a()V @0 :1"});
 }
 
-TEST_CASE("a whole chunk taken out is not missed") {
+TEST_CASE("A missing chunk is not an error") {
   const ReadResult read = Read(Dropped(Small().bytes(), Small().chunk_begins()[0], Small().chunk_begins()[1]));
   RequireBlocks(read, {3, 4});
   CHECK(read.skipped.empty());
 }
 
-TEST_CASE("a chunk without its header is read") {
+TEST_CASE("A chunk without its header is read") {
   const size_t begin = Small().chunk_begins()[0];
   const ReadResult read = Read(Dropped(Small().bytes(), begin, begin + kChunkHeaderBytes));
   RequireBlocks(read, {0, 1, 2, 3, 4});
@@ -202,7 +202,7 @@ TEST_CASE("a chunk without its header is read") {
   CHECK(read.skipped[0].why == "the header of a chunk is missing");
 }
 
-TEST_CASE("a block torn by a kill, with a chunk appended behind it, costs that block only") {
+TEST_CASE("A partial block before an appended chunk loses only that block") {
   const size_t cut = Small().block_ends()[2] - 5;
   const ByteBuffer torn = Dropped(Small().bytes(), cut, Small().block_ends()[2]);
   const ReadResult read = Read(torn);
@@ -211,7 +211,7 @@ TEST_CASE("a block torn by a kill, with a chunk appended behind it, costs that b
   CHECK_FALSE(read.skipped[0].at_end);
 }
 
-TEST_CASE("a torn block longer than all that was appended behind it does not hide the chunk") {
+TEST_CASE("A partial block that is longer than all appended bytes does not hide the appended chunk") {
   RandomRecording recording(3, /*has_parity=*/false);
   recording.AddChunk(1, 2000);
   const size_t big = recording.bytes().size();
@@ -223,7 +223,7 @@ TEST_CASE("a torn block longer than all that was appended behind it does not hid
   CHECK(read.skipped[0].why == "truncated block");
 }
 
-TEST_CASE("zeros at the end, as a power cut leaves them, are a tail") {
+TEST_CASE("Zeros at the end, as after a power cut, are a tail") {
   const size_t at = Small().block_ends()[3];
   const ReadResult beside = Read(Appended(Shrunk(Small().bytes(), at), ByteBuffer(4096)));
   RequireBlocks(beside, {0, 1, 2, 3});
@@ -237,7 +237,7 @@ TEST_CASE("zeros at the end, as a power cut leaves them, are a tail") {
   CHECK(inside.skipped[0].at_end);
 }
 
-TEST_CASE("a block twice is read once") {
+TEST_CASE("A duplicate block is read once") {
   const size_t begin = Small().block_ends()[0];
   const size_t end = Small().block_ends()[1];
   ByteBuffer twice = Shrunk(Small().bytes(), end);
@@ -248,7 +248,7 @@ TEST_CASE("a block twice is read once") {
   CHECK(read.skipped[0].why == "block out of sequence");
 }
 
-TEST_CASE("the header of a chunk once more, between its blocks, takes no names away") {
+TEST_CASE("A duplicate chunk header between its blocks loses no names") {
   const size_t begin = Small().chunk_begins()[0], end = Small().block_ends()[0];
   ByteBuffer bytes = Shrunk(Small().bytes(), end);
   ByteSink(&bytes).Append(Bytes(Small().bytes()).subspan(begin, kChunkHeaderBytes));
@@ -259,7 +259,7 @@ TEST_CASE("the header of a chunk once more, between its blocks, takes no names a
   CHECK(read.skipped.empty());
 }
 
-TEST_CASE("chunks of another recording are skipped and named") {
+TEST_CASE("Chunks of another recording are skipped and named") {
   RandomRecording other(8);
   other.AddChunk(1, 3);
   const Bytes foreign = Bytes(other.bytes()).subspan(other.chunk_begins()[0]);
@@ -269,14 +269,14 @@ TEST_CASE("chunks of another recording are skipped and named") {
   CHECK(read.skipped[0].why == "chunk of another recording");
 }
 
-TEST_CASE("two recordings of the same id, concatenated, give the blocks of both") {
+TEST_CASE("Two recordings with the same id, concatenated, return the blocks of both") {
   const ReadResult read = Read(Appended(Small().bytes(), Small().bytes()));
   RequireBlocks(read, {0, 1, 2, 3, 4, 0, 1, 2, 3, 4});
   REQUIRE(read.skipped.size() == 1);
   CHECK(read.skipped[0].end - read.skipped[0].begin == HeaderBytes());
 }
 
-TEST_CASE("a file that grows byte by byte gives each block as soon as it is whole") {
+TEST_CASE("A file that grows byte by byte returns each block as soon as it is complete") {
   const ByteBuffer& whole = Small().bytes();
   MemoryByteSource source(Bytes(whole).first(HeaderBytes()));
   auto reader = Reader::Open(&source);
@@ -295,7 +295,7 @@ TEST_CASE("a file that grows byte by byte gives each block as soon as it is whol
   CHECK((*reader)->skipped().empty());
 }
 
-TEST_CASE("a damaged file that grows byte by byte goes on at the next block") {
+TEST_CASE("A damaged file that grows byte by byte continues at the next block") {
   const ByteBuffer whole = Flipped(Small().bytes(), Small().block_ends()[0] + kBlockHeaderBytes + 3);
   MemoryByteSource source(Bytes(whole).first(HeaderBytes()));
   auto reader = Reader::Open(&source);
@@ -310,7 +310,7 @@ TEST_CASE("a damaged file that grows byte by byte goes on at the next block") {
   CHECK((*reader)->skipped()[0].why == "block payload hash differs");
 }
 
-TEST_CASE("what is no recording is refused with a sentence that names it") {
+TEST_CASE("The error for a file that is no recording names it") {
   MemoryByteSource source(AsBytes("PK\x03\x04 and some more bytes, as many as needed"), "that.zip");
   const auto reader = Reader::Open(&source);
   REQUIRE_FALSE(reader.ok());

@@ -8,13 +8,13 @@
 namespace heaprec::format {
 namespace {
 
-TEST_CASE("classes are named as Java names them") {
+TEST_CASE("Classes have the names that Java gives them") {
   CHECK(JavaClassName("java/lang/String") == "java.lang.String");
   CHECK(JavaClassName("Main") == "Main");
   CHECK(JavaClassName("java/util/Map$Entry") == "java.util.Map$Entry");
 }
 
-TEST_CASE("arrays are named as Java's source has them") {
+TEST_CASE("Arrays are written as in Java's source") {
   CHECK(JavaClassName("[B") == "byte[]");
   CHECK(JavaClassName("[[I") == "int[][]");
   CHECK(JavaClassName("[Z") == "boolean[]");
@@ -27,14 +27,14 @@ TEST_CASE("arrays are named as Java's source has them") {
   CHECK(JavaClassName("[[Ljava/lang/Object;") == "java.lang.Object[][]");
 }
 
-TEST_CASE("hidden classes have their address behind a slash, whichever way HotSpot spells them") {
+TEST_CASE("Hidden classes have their address after a slash, whichever way HotSpot spells them") {
   CHECK(JavaClassName("p/C$$Lambda$14+0x0000000800c03000") == "p.C$$Lambda$14/0x0000000800c03000");
   CHECK(JavaClassName("p.C$$Lambda$14.0x0000000800c03000") == "p.C$$Lambda$14/0x0000000800c03000");
   CHECK(JavaClassName("p/C$$Lambda.0x00007f0123ABCDEF") == "p.C$$Lambda/0x00007f0123ABCDEF");
   CHECK(JavaClassName("[Lp/C$$Lambda$14+0x0000000800c03000;") == "p.C$$Lambda$14/0x0000000800c03000[]");
 }
 
-TEST_CASE("functions through which HotSpot allocates are not sites, in any JDK") {
+TEST_CASE("Functions through which HotSpot allocates are not sites, in any JDK") {
   const auto allocates = [](const char* function) { return AllocatesForCaller("libjvm.so", function, Kind::kNative); };
   // JDK 17 and 25.
   for (const char* name : {"os::malloc", "ChunkPool::allocate", "ChunkPool::allocate_chunk", "Chunk::operator new",
@@ -49,7 +49,7 @@ TEST_CASE("functions through which HotSpot allocates are not sites, in any JDK")
   CHECK(AllocatesForCaller("libfoo.so", "operator new", Kind::kNative));
 }
 
-TEST_CASE("what is no class name comes back with dots") {
+TEST_CASE("Text that is no class name is returned with dots") {
   CHECK(JavaClassName("").empty());
   CHECK(JavaClassName("[") == "[");
   CHECK(JavaClassName("[[") == "[[");
@@ -61,7 +61,7 @@ TEST_CASE("what is no class name comes back with dots") {
   CHECK(JavaClassName("+0x12") == "+0x12");
 }
 
-TEST_CASE("every loss has a name of its own") {
+TEST_CASE("Every loss has its own name") {
   std::set<std::string> names;
   for (int i = 0; i < kLosses; ++i) names.insert(LossReasonName(static_cast<LossReason>(i)));
   CHECK(names.size() == kLosses);

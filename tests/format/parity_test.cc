@@ -132,7 +132,7 @@ size_t LeastWidth(Bytes file) {
   return least;
 }
 
-TEST_CASE("a run as long as the width is repaired wherever it is in a codeword of any size") {
+TEST_CASE("A run as long as the width is repaired anywhere in a codeword of any size") {
   Random random(1);
   for (int round = 0; round < (IsLong() ? 3000 : 60); ++round) {
     // Bare bytes in front, which a record says nothing of.
@@ -197,7 +197,7 @@ Regions RegionsOfChunk(size_t bytes, Random* random) {
 }
 
 // docs/format/recording.md#parity has these estimates.
-TEST_CASE("all of a chunk is in a region, and all regions but the last have the full width") {
+TEST_CASE("Every byte of a chunk is in a region, and all regions but the last have the full width") {
   Random random(8);
   for (int round = 0; round < (IsLong() ? 200'000 : 4000); ++round) {
     // As many small ones as large ones.
@@ -213,7 +213,7 @@ TEST_CASE("all of a chunk is in a region, and all regions but the last have the 
   }
 }
 
-TEST_CASE("two runs in one region are more than can be repaired, and nothing is changed") {
+TEST_CASE("Two runs in one region cannot be repaired, and nothing is changed") {
   ParityWriter writer;
   const ByteBuffer region(15'000, std::byte{1});
   ByteBuffer record;
@@ -229,7 +229,7 @@ TEST_CASE("two runs in one region are more than can be repaired, and nothing is 
   CHECK(read == file);
 }
 
-TEST_CASE("no flipped bit of a recording costs anything") {
+TEST_CASE("A flipped bit loses nothing") {
   Random random(2);
   for (const ByteBuffer& file : {CompilerRecording(2), CompilerRecording(5, 2), CompilerRecording(1)}) {
     const Reading whole = ReadingOf(file);
@@ -245,7 +245,7 @@ TEST_CASE("no flipped bit of a recording costs anything") {
   }
 }
 
-TEST_CASE("no damaged run of 512 bytes costs anything where each region has the full width") {
+TEST_CASE("A damaged run of 512 bytes loses nothing if each region has the full width") {
   Random random(3);
   for (const ByteBuffer& file : {CompilerRecording(4), CompilerRecording(15, 5)}) {
     const Reading whole = ReadingOf(file);
@@ -260,7 +260,7 @@ TEST_CASE("no damaged run of 512 bytes costs anything where each region has the 
   }
 }
 
-TEST_CASE("the borders of headers, blocks and parity records are as safe as the rest") {
+TEST_CASE("The borders of headers, blocks and parity records are protected, too") {
   Random random(4);
   const ByteBuffer file = CompilerRecording(6, 3);
   const Reading whole = ReadingOf(file);
@@ -283,7 +283,7 @@ TEST_CASE("the borders of headers, blocks and parity records are as safe as the 
   }
 }
 
-TEST_CASE("a flipped bit in a chunk's first block leaves all names") {
+TEST_CASE("A flipped bit in a chunk's first block keeps all names") {
   const ByteBuffer file = CompilerRecording(8);
   const Reading whole = ReadingOf(file);
   const size_t at = FileHeaderSize() + kChunkHeaderBytes + kBlockHeaderBytes + 1000;
@@ -296,7 +296,7 @@ TEST_CASE("a flipped bit in a chunk's first block leaves all names") {
   CHECK(read.skipped[0].why == "block payload hash differs");
 }
 
-TEST_CASE("damage in the tail of a killed recording costs no block before it and no other chunk") {
+TEST_CASE("Damage in the tail of a killed recording loses no block before it and no other chunk") {
   Random random(5);
   const ByteBuffer file = CompilerRecording(18, 7, /*ends=*/false);
   const Reading whole = ReadingOf(file);
@@ -315,7 +315,7 @@ TEST_CASE("damage in the tail of a killed recording costs no block before it and
   }
 }
 
-TEST_CASE("a block that is lost as a whole takes nothing from other chunks") {
+TEST_CASE("A block that is lost completely does not affect other chunks") {
   const ByteBuffer file = CompilerRecording(9, 3);
   const Reading whole = ReadingOf(file);
   for (size_t lost = 0; lost < whole.blocks.size(); ++lost) {
@@ -339,7 +339,7 @@ TEST_CASE("a block that is lost as a whole takes nothing from other chunks") {
   }
 }
 
-TEST_CASE("cut at any byte of a parity record, all blocks are there and the rest is unfinished") {
+TEST_CASE("Truncated at any byte of a parity record, all blocks are there and the rest is unfinished") {
   const ByteBuffer file = CompilerRecording(4, 60, /*ends=*/false);
   const size_t end = EndOfParity(file);
   const Reading whole = ReadingOf(Shrunk(file, end));
@@ -356,7 +356,7 @@ TEST_CASE("cut at any byte of a parity record, all blocks are there and the rest
   }
 }
 
-TEST_CASE("recordings that were merged are found behind one whose header is damaged") {
+TEST_CASE("Merged recordings are found after one with a damaged header") {
   Random random(7);
   ByteBuffer file;
   std::vector<uint64_t> begins;
@@ -387,7 +387,7 @@ TEST_CASE("recordings that were merged are found behind one whose header is dama
   }
 }
 
-TEST_CASE("a search of a file full of magic numbers reads no more than a few times the file") {
+TEST_CASE("Searching a file full of magic numbers reads it at most a few times") {
   struct Counted : MemoryByteSource {
     using MemoryByteSource::MemoryByteSource;
     Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) override {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kLaneBytes = 1024;
 
-TEST_CASE("a lane gives back one record of each type, past its wrap too") {
+TEST_CASE("A lane returns each type of record, also after it wraps around") {
   for (uint64_t start = 0; start < 3 * kLaneBytes; start += kRecordAlign) {
     CAPTURE(start);
     RingImage image(3, kLaneBytes);
@@ -30,7 +30,7 @@ TEST_CASE("a lane gives back one record of each type, past its wrap too") {
   }
 }
 
-TEST_CASE("what a record says comes through") {
+TEST_CASE("The fields of a record round-trip") {
   struct Checking : CountingVisitor {
     void OnMethod(uint64_t key, std::string_view class_name, std::string_view name,
                   std::string_view descriptor) override {
@@ -85,7 +85,7 @@ TEST_CASE("what a record says comes through") {
   CHECK(WalkLane(*RingView::Of(image.bytes()), 0, 0, head, checking).ok());
 }
 
-TEST_CASE("an empty lane is walked to its head") {
+TEST_CASE("An empty lane is read up to its head") {
   RingImage image(1, kLaneBytes);
   CountingVisitor seen;
   const auto reached = WalkLane(*RingView::Of(image.bytes()), 0, 4096, 4096, seen);
@@ -93,7 +93,7 @@ TEST_CASE("an empty lane is walked to its head") {
   CHECK(*reached == 4096);
 }
 
-TEST_CASE("any flipped byte of a definition ends the scan with the lane and the position") {
+TEST_CASE("Any flipped byte of a definition ends the scan, which reports lane and position") {
   RingImage image(1, kLaneBytes);
   ClassRecord record{};
   record.key = ClassKey("abcdefgh");
@@ -114,7 +114,7 @@ TEST_CASE("any flipped byte of a definition ends the scan with the lane and the 
   }
 }
 
-TEST_CASE("a light point without a size or a weight ends the scan") {
+TEST_CASE("A light point without size or weight ends the scan") {
   for (const auto& [size, weight] : {std::pair(uint64_t{0}, 16.0), std::pair(uint64_t{16}, 0.0),
                                      std::pair(uint64_t{16}, std::numeric_limits<double>::infinity())}) {
     RingImage image(1, kLaneBytes);
@@ -128,7 +128,7 @@ TEST_CASE("a light point without a size or a weight ends the scan") {
   }
 }
 
-TEST_CASE("positions that cannot be true are refused") {
+TEST_CASE("Impossible positions are refused") {
   RingImage image(1, kLaneBytes);
   const RingView ring = *RingView::Of(image.bytes());
   CountingVisitor seen;
@@ -140,7 +140,7 @@ TEST_CASE("positions that cannot be true are refused") {
   CHECK_FALSE(WalkLane(ring, 0, 0, 8, seen).ok());  // a record of 0 bytes
 }
 
-TEST_CASE("a ring whose header cannot be true is refused") {
+TEST_CASE("A ring with an impossible header is refused") {
   const auto refused = [](const auto& damage) {
     RingImage image(2, kLaneBytes);
     REQUIRE(RingView::Of(image.bytes()).ok());
@@ -161,7 +161,7 @@ TEST_CASE("a ring whose header cannot be true is refused") {
   CHECK_FALSE(RingView::Of(image.bytes().subspan(1)).ok());
 }
 
-TEST_CASE("content keys are those of docs/format/recording.md, and tell apart what differs") {
+TEST_CASE("Content keys are those of docs/format/recording.md, and differ for different content") {
   // From XXH3's reference implementation (xxhsum -H3).
   CHECK(ClassKey("") == 0x2d06800538d394c2);
   CHECK(MethodKey("a", "b", "c") == ClassKey(std::string_view("a\0b\0c", 5)));

@@ -131,7 +131,7 @@ std::string NameOf(const Row& row, const Dictionaries& names) {
 
 }  // namespace
 
-TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") {
+TEST_CASE("A roll-up is the sum of its chunk's blocks, with its own names") {
   const uint32_t seed = GENERATE(range(1U, 40U));
   CAPTURE(seed);
   Chunks chunks(seed);
@@ -211,7 +211,7 @@ TEST_CASE("A roll-up is the sum of its chunk's blocks, under names of its own") 
   CHECK_FALSE(FindChunk(&source, chunks.header(), begin, UINT64_MAX));
 }
 
-TEST_CASE("A limit of rows ends them at a block, and there is no roll-up of a part") {
+TEST_CASE("The limit of rows ends roll-ups at a block, and a part has no roll-up") {
   const FileHeader header = SomeFileHeader(3);
   ChunkWriter writer(header, 0);
   writer.LimitRows(7);
@@ -241,7 +241,7 @@ TEST_CASE("A limit of rows ends them at a block, and there is no roll-up of a pa
   CHECK(chunk->roll_up == 0);
 }
 
-TEST_CASE("Where bytes were counted for some points and not for others, there is no roll-up") {
+TEST_CASE("There is no roll-up if bytes were counted only for some points") {
   const FileHeader header = SomeFileHeader(5);
   for (const uint64_t bytes_of_second : {uint64_t{0}, uint64_t{9}}) {
     for (const uint64_t bytes_of_first : {uint64_t{0}, uint64_t{7}}) {
@@ -260,7 +260,7 @@ TEST_CASE("Where bytes were counted for some points and not for others, there is
   }
 }
 
-TEST_CASE("A reader of blocks passes over roll-ups, and finds them damaged") {
+TEST_CASE("A reader of blocks skips roll-ups, and detects damage in them") {
   Chunks chunks(7);
   const EndMarker ending{1'000'000'000, "jvm exit"};
   const uint64_t first = chunks.Add(0, true, false, nullptr).begin;

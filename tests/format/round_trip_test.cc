@@ -10,7 +10,7 @@
 namespace heaprec::format::testing {
 namespace {
 
-TEST_CASE("every field of the file header comes back") {
+TEST_CASE("Every field of the file header round-trips") {
   FileHeader given = SomeFileHeader();
   given.exceptions_unavailable_reason = "the JVM does not let us";
   given.native_unavailable_reason = "somebody else has it";
@@ -60,7 +60,7 @@ TEST_CASE("every field of the file header comes back") {
   CHECK((*reader)->skipped().empty());
 }
 
-TEST_CASE("whatever is written comes back, for many seeds") {
+TEST_CASE("Written data round-trips, for many seeds") {
   const uint32_t seed = GENERATE(range(1U, 60U));
   CAPTURE(seed);
   RandomRecording recording(seed);
@@ -73,7 +73,7 @@ TEST_CASE("whatever is written comes back, for many seeds") {
   for (size_t i = 0; i < result.blocks.size(); ++i) RequireSame(result.blocks[i], recording.blocks()[i]);
 }
 
-TEST_CASE("samples come back in the order of time, whatever the order they were added in") {
+TEST_CASE("Samples are returned in order of time, whatever the order of insertion") {
   ChunkWriter writer(SomeFileHeader(), 0);
   writer.Add(Window{1, 0, 1e-5});
   for (const uint64_t time : {900U, 100U, 500U}) {
@@ -94,7 +94,7 @@ TEST_CASE("samples come back in the order of time, whatever the order they were 
   CHECK(ids == std::vector<uint64_t>{100, 500, 900});
 }
 
-TEST_CASE("a provisional block overwrites all of a longer earlier one, and its counts can be read") {
+TEST_CASE("A provisional block overwrites a longer earlier one, and its counts are readable") {
   const FileHeader header = SomeFileHeader();
   const auto counts_of = [&](uint64_t intervals) {
     ChunkWriter writer(header, 0);
@@ -128,7 +128,7 @@ TEST_CASE("a provisional block overwrites all of a longer earlier one, and its c
   }
 }
 
-TEST_CASE("an exception's weight is in events, and comes in the order of time among the allocations") {
+TEST_CASE("Exceptions are weighted in events, and ordered by time among the allocations") {
   ChunkWriter writer(SomeFileHeader(), 0);
   writer.Add(Window{1, 0, 1e-5});
   writer.Add(Window{kWindowStreamBit + 1, 0, 0.125});
@@ -157,7 +157,7 @@ TEST_CASE("an exception's weight is in events, and comes in the order of time am
   CHECK(result.blocks[0].samples[0].sample.weight_objects() == 0.5);
 }
 
-TEST_CASE("more rows than a block may have are refused by the writer, with an Error") {
+TEST_CASE("The writer refuses more rows than a block may have") {
   ChunkWriter writer(SomeFileHeader(), 0);
   for (uint32_t i = 0; i <= kMaxBlockRows; ++i) writer.Add(Sample{});
   CHECK_FALSE(writer.Flush({}, {}, 0).ok());

@@ -101,7 +101,7 @@ TEST_CASE(
   CHECK(once == twice);
 }
 
-TEST_CASE("Rows of many points come back, up to rounding") {
+TEST_CASE("Rows of many points round-trip, up to rounding") {
   const uint32_t seed = GENERATE(range(1U, 20U));
   CAPTURE(seed);
   Random random(seed);

@@ -116,7 +116,7 @@ ByteBuffer Without(const ByteBuffer& bytes, size_t begin, size_t end) {
 
 }  // namespace
 
-TEST_CASE("blocks of a row interval come as one, with the rows of all") {
+TEST_CASE("The blocks of a row interval are returned as one, with all its rows") {
   Recorded recorded;
   recorded.Block(3, RowsAre::kDue);
   recorded.Block(4, RowsAre::kOpen);
@@ -145,7 +145,7 @@ TEST_CASE("blocks of a row interval come as one, with the rows of all") {
   CHECK(rows == std::vector<size_t>{1, 0, 0, 2, 0, 2, 0, 2});
 }
 
-TEST_CASE("an interval of which a block is missing has no rows, and the damage is reported between its blocks") {
+TEST_CASE("An interval with a missing block has no rows, and the damage is reported between its blocks") {
   Recorded recorded;
   std::vector<size_t> begins;
   for (uint64_t i = 0; i < 5; ++i) {
@@ -182,7 +182,7 @@ TEST_CASE("an interval of which a block is missing has no rows, and the damage i
   CHECK(skipped == 1);
 }
 
-TEST_CASE("a chunk that is given up leaves its last interval without rows") {
+TEST_CASE("An abandoned chunk leaves its last interval without rows") {
   Recorded recorded;
   recorded.Block(4, RowsAre::kOpen);
   recorded.Block(4, RowsAre::kOpen);
@@ -192,7 +192,7 @@ TEST_CASE("a chunk that is given up leaves its last interval without rows") {
   CHECK(Joined(recorded.bytes()) == std::vector<Given>{{2, -1, 0}, {2, 11, 2}});
 }
 
-TEST_CASE("what is open at the end waits for more, and can be taken as it is") {
+TEST_CASE("An interval that is open at the end waits for more blocks, or can be read as it is") {
   Recorded recorded;
   recorded.Block(4, RowsAre::kOpen);
   recorded.Block(4, RowsAre::kOpen);
@@ -216,7 +216,7 @@ TEST_CASE("what is open at the end waits for more, and can be taken as it is") {
   CHECK_FALSE((*reader)->TakeOpen());
 }
 
-TEST_CASE("a block that claims rows of an interval that goes on is damage") {
+TEST_CASE("A block with rows of an unfinished interval is damage") {
   ByteBuffer raw;
   const std::vector<Row> rows{{.points = 1, .seen = 16, .bytes = 16, .objects = 1}};
   EncodeRows(Section::kRows, rows, &raw);
@@ -234,7 +234,7 @@ TEST_CASE("a block that claims rows of an interval that goes on is damage") {
   }
 }
 
-TEST_CASE("rows that a copy knows to be lost are still lost in its copy") {
+TEST_CASE("Rows that a copy marks as lost are also lost in its copy") {
   const FileHeader header = SomeFileHeader();
   ChunkWriter chunk(header, 0);
   ByteBuffer bytes = EncodeFileHeader(header);

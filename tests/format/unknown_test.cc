@@ -38,20 +38,20 @@ ByteBuffer UnknownSection(bool critical) {
   return raw;
 }
 
-TEST_CASE("a section that this reader does not know is skipped") {
+TEST_CASE("An unknown section is skipped") {
   const ReadResult read = Read(RawChunk().Add(UnknownSection(false)).Add({}).bytes());
   CHECK(read.blocks.size() == 2);
   CHECK(read.skipped.empty());
 }
 
-TEST_CASE("a critical section that this reader does not know refuses its block and no other") {
+TEST_CASE("An unknown critical section refuses only its block") {
   const ReadResult read = Read(RawChunk().Add({}).Add(UnknownSection(true)).Add({}).bytes());
   CHECK(read.blocks.size() == 2);
   REQUIRE(read.skipped.size() == 1);
   CHECK(read.skipped[0].why == "block needs a newer reader");
 }
 
-TEST_CASE("names in a refused block are known to the blocks behind it") {
+TEST_CASE("Names in a refused block are known to later blocks") {
   ByteBuffer names = UnknownSection(true);
   ColumnWriter<2> strings;
   strings.Varint(0, 3);
@@ -97,7 +97,7 @@ ByteBuffer SamplesOfKinds(Stream stream, std::initializer_list<uint64_t> kinds) 
   return raw;
 }
 
-TEST_CASE("samples of a kind that this reader does not know, or that is another stream's, are left out") {
+TEST_CASE("Samples of an unknown kind, or of another stream's, are omitted") {
   const auto kinds_of = [](Stream stream, std::initializer_list<uint64_t> kinds) {
     const ReadResult read = Read(RawChunk().Add(SamplesOfKinds(stream, kinds)).bytes());
     CHECK(read.skipped.empty());
@@ -112,7 +112,7 @@ TEST_CASE("samples of a kind that this reader does not know, or that is another 
   CHECK(kinds_of(Stream::kNative, {3, 0, 4, 2, 3}) == std::vector{Kind::kNative, Kind::kNative});
 }
 
-TEST_CASE("a stream that this reader does not know is skipped") {
+TEST_CASE("An unknown stream is skipped") {
   ByteBuffer raw;
   for (const uint64_t section : {7, 8, 9, 10}) AppendFramed(&raw, section + 64, false, AsBytes("from the future"));
   const ReadResult read = Read(RawChunk().Add(raw).bytes());
@@ -120,7 +120,7 @@ TEST_CASE("a stream that this reader does not know is skipped") {
   CHECK(read.skipped.empty());
 }
 
-TEST_CASE("the same section twice in a block is damage") {
+TEST_CASE("A duplicate section in a block is damage") {
   ByteBuffer twice = UnknownSection(false);
   ByteSink(&twice).Append(UnknownSection(false));
   const ReadResult read = Read(RawChunk().Add(twice).bytes());
@@ -129,7 +129,7 @@ TEST_CASE("the same section twice in a block is damage") {
   CHECK(read.skipped[0].why == "section twice in a block");
 }
 
-TEST_CASE("counts without bytes behind them cost no memory") {
+TEST_CASE("Counts without data use no memory") {
   for (const uint32_t section : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U, 11U, 23U, 24U, 25U, 26U}) {
     CAPTURE(section);
     ByteBuffer body;
@@ -144,7 +144,7 @@ TEST_CASE("counts without bytes behind them cost no memory") {
 }
 
 // Either would make millions of the same entry out of a few bytes, up to the bound on memory.
-TEST_CASE("strings and frames without bytes are refused, but for the one that may be all zeros") {
+TEST_CASE("Strings and frames without data are refused, except the one that may be all zeros") {
   for (const Section section : {Section::kStrings, Section::kFrames}) {
     for (const uint64_t rows : {uint64_t{1}, uint64_t{2}, uint64_t{1'000'000}}) {
       CAPTURE(static_cast<int>(section), rows);
@@ -167,7 +167,7 @@ ByteBuffer Bases(uint64_t strings, uint64_t classes) {
   return raw;
 }
 
-TEST_CASE("names that blocks say to build on and that are not there are lost ones, within bounds") {
+TEST_CASE("Names that a block refers to and that are missing are lost names, up to a limit") {
   const ByteBuffer bytes = RawChunk().Add(Bases(2, 1)).bytes();
   MemoryByteSource source(bytes);
   auto reader = Reader::Open(&source);
@@ -183,13 +183,13 @@ TEST_CASE("names that blocks say to build on and that are not there are lost one
   }
 }
 
-TEST_CASE("a block that builds on less than there is cannot be true, nor those behind it") {
+TEST_CASE("A block that refers to fewer names than there are, and those after it, are invalid") {
   const ReadResult read = Read(RawChunk().Add(Bases(2, 1)).Add(Bases(1, 1)).Add(Bases(2, 1)).bytes());
   CHECK(read.blocks.size() == 1);
   CHECK(read.skipped.size() == 2);
 }
 
-TEST_CASE("a block whose frame holds more or less than its header says is damage") {
+TEST_CASE("A block whose frame is longer or shorter than its header says is damage") {
   ByteBuffer file = EncodeFileHeader(SomeFileHeader());
   AppendTo(&file, ChunkHeader{0, SomeFileHeader().recording_id});
   const size_t begin = file.size();

@@ -98,7 +98,7 @@ Result<Detour> Prepare(Target target) {
   return detour;
 }
 
-TEST_CASE("Each kind of entry is diverted, its original stays callable, and it is given back") {
+TEST_CASE("Each kind of function is detoured, its original stays callable, and it is restored") {
   for (const Target target : {&PlainTarget, &BtiTarget, &SignedTarget, &SignedByBTarget}) {
     std::atomic<int64_t> count{0};
     diverted = 0;
@@ -116,7 +116,7 @@ TEST_CASE("Each kind of entry is diverted, its original stays callable, and it i
   }
 }
 
-TEST_CASE("An entry that cannot be moved is refused, and stays as it was") {
+TEST_CASE("A prologue that cannot be moved is refused, and stays unchanged") {
   for (const Target target : {&AdrTarget, &CbzTarget, &LiteralTarget}) {
     std::atomic<int64_t> count{0};
     const auto detour = Prepare(target);
@@ -127,7 +127,7 @@ TEST_CASE("An entry that cannot be moved is refused, and stays as it was") {
   }
 }
 
-TEST_CASE("A function that someone else has changed is left to them") {
+TEST_CASE("A function that was changed by other code is not restored") {
   auto first = Prepare(&PlainTarget);
   auto second = Prepare(&PlainTarget);
   REQUIRE(first.ok());
@@ -137,7 +137,7 @@ TEST_CASE("A function that someone else has changed is left to them") {
   REQUIRE(first->Remove().ok());
 }
 
-TEST_CASE("No word is stored where it is executed") {
+TEST_CASE("No word of executable code is written in place") {
   constexpr uint32_t kFunction[] = {0x91000021, 0x91000420, 0xd65f03c0};  // add x1, x1, #0; add x0, x1, #1; ret
   const int file = memfd_create("code", MFD_CLOEXEC);
   REQUIRE(write(file, kFunction, sizeof kFunction) == sizeof kFunction);
@@ -161,7 +161,7 @@ TEST_CASE("No word is stored where it is executed") {
   close(file);
 }
 
-TEST_CASE("Threads that run a function meanwhile find it whole, each time") {
+TEST_CASE("Threads that run a function during patching always find it complete") {
   auto detour = Prepare(&PlainTarget);
   REQUIRE(detour.ok());
   std::atomic<int64_t> count{0}, calls{0}, wrong{0};

@@ -124,7 +124,7 @@ int64_t Call(Target target, int64_t* sum, int64_t addend) {
   return pointer(sum, addend);
 }
 
-TEST_CASE("A function is diverted, still does its work, and gets its own bytes back") {
+TEST_CASE("A function is detoured, still works, and gets its own bytes back") {
   for (const Target target : {PlainTarget, EndbrTarget, RelativeTarget}) {
     uint8_t before[16];
     uint8_t after[16];
@@ -158,7 +158,7 @@ TEST_CASE("A function is diverted, still does its work, and gets its own bytes b
   CHECK(relative_calls == 4);
 }
 
-TEST_CASE("An endbr64 stays in front of the jump") {
+TEST_CASE("An endbr64 stays before the jump") {
   auto detour = Prepare(EndbrTarget);
   REQUIRE(detour.ok());
   REQUIRE(detour->Install().ok());
@@ -169,7 +169,7 @@ TEST_CASE("An endbr64 stays in front of the jump") {
   REQUIRE(detour->Remove().ok());
 }
 
-TEST_CASE("Functions that cannot be moved are refused with a reason and stay as they are") {
+TEST_CASE("Functions that cannot be moved are refused with a reason and stay unchanged") {
   const auto branch = Prepare(BranchTarget);
   REQUIRE_FALSE(branch.ok());
   CHECK(branch.error().message.find("je") != std::string::npos);
@@ -183,7 +183,7 @@ TEST_CASE("Functions that cannot be moved are refused with a reason and stay as 
   CHECK(Call(BranchTarget, &sum, 2) == 3);
 }
 
-TEST_CASE("A function someone else has diverted is left alone") {
+TEST_CASE("A function that was detoured by other code is not changed") {
   auto first = Prepare(PlainTarget);
   REQUIRE(first.ok());
   auto second = Prepare(PlainTarget);
@@ -197,7 +197,7 @@ TEST_CASE("A function someone else has diverted is left alone") {
   REQUIRE(first->Remove().ok());
 }
 
-TEST_CASE("Without a grace period that succeeds nothing is changed") {
+TEST_CASE("If the grace period fails, nothing is changed") {
   auto detour = Prepare(PlainTarget);
   REQUIRE(detour.ok());
   const GracePeriod never = {[](void*) { return false; }, nullptr};
@@ -269,7 +269,7 @@ bool WaitForRounds(void* context) {
   return true;
 }
 
-TEST_CASE("A thousand cycles under threads that hammer the function lose no call and repeat none") {
+TEST_CASE("A thousand cycles under threads that call the function constantly lose and repeat no call") {
   auto detour = Prepare(HammeredTarget);
   REQUIRE(detour.ok());
   diverted = 0;
@@ -301,7 +301,7 @@ TEST_CASE("A thousand cycles under threads that hammer the function lose no call
 
 std::atomic<int> foreign_traps{0};
 
-TEST_CASE("Traps that are not ours go to the handler that was there") {
+TEST_CASE("Other traps are passed to the previous handler") {
   auto detour = Prepare(PlainTarget);
   REQUIRE(detour.ok());
   struct sigaction before = {};
@@ -333,7 +333,7 @@ int StatusOf(const Body& body) {
 
 bool DiedOfTrap(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP; }
 
-TEST_CASE("A trap nobody handles ends the process as it would have without us") {
+TEST_CASE("An unhandled trap ends the process as without heaprec") {
   CHECK(DiedOfTrap(StatusOf([] {
     signal(SIGTRAP, SIG_DFL);
     if (TakeTraps()) asm volatile("int3");
@@ -348,7 +348,7 @@ TEST_CASE("A trap nobody handles ends the process as it would have without us") 
         }) == 0);
 }
 
-TEST_CASE("Two handlers that pass a trap to each other do not pass it round for ever") {
+TEST_CASE("Two handlers that pass a trap to each other do not loop") {
   CHECK(DiedOfTrap(StatusOf([] {
     static struct sigaction ours;
     struct sigaction other = {};
@@ -360,7 +360,7 @@ TEST_CASE("Two handlers that pass a trap to each other do not pass it round for 
   })));
 }
 
-TEST_CASE("A page near code is within reach and belongs to nobody else") {
+TEST_CASE("A page near code is within reach and is not used for anything else") {
   const auto code = reinterpret_cast<uintptr_t>(PlainTarget);
   std::vector<uint8_t*> pages;
   for (int i = 0; i < 100; ++i) {

@@ -17,7 +17,7 @@ std::vector<int64_t> Kept(size_t deep, size_t room, bool* cut = nullptr) {
   return kept;
 }
 
-TEST_CASE("A stack that fits is kept whole") {
+TEST_CASE("A stack that fits is kept completely") {
   for (size_t deep = 0; deep <= 9; ++deep) {
     bool cut = true;
     const std::vector<int64_t> kept = Kept(deep, 9, &cut);
@@ -27,7 +27,7 @@ TEST_CASE("A stack that fits is kept whole") {
   }
 }
 
-TEST_CASE("Of a deeper one a quarter is nearest to the allocation, the rest nearest to the root") {
+TEST_CASE("Of a deeper stack a quarter is nearest to the allocation, the rest nearest to the root") {
   for (size_t room = 1; room <= 17; ++room) {
     for (size_t deep = room + 1; deep < 80; ++deep) {
       bool cut = false;

@@ -36,7 +36,7 @@ Verdict Run(const std::string& options) {
 
 constexpr int kChecks = 26;  // of the agent
 
-TEST_CASE("Names, bytes, forced events, points and live patching agree with JVMTI under every collector") {
+TEST_CASE("Names, bytes, forced events, points and live patching agree with JVMTI with every collector") {
   for (const char* const collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
     const Verdict verdict = Run(std::string("-XX:+UnlockExperimentalVMOptions -XX:+Use") + collector + "GC");
     CHECK(verdict.bad.empty());
@@ -44,7 +44,7 @@ TEST_CASE("Names, bytes, forced events, points and live patching agree with JVMT
   }
 }
 
-TEST_CASE("They agree in the interpreter, without TLABs, and with wide class pointers") {
+TEST_CASE("Names, bytes and points agree with JVMTI in the interpreter, without TLABs, and with wide class pointers") {
   for (const char* const options : {"-Xint", "-XX:-UseTLAB", "-XX:-UseCompressedClassPointers"}) {
     const Verdict verdict = Run(options);
     CHECK(verdict.bad.empty());
@@ -52,7 +52,7 @@ TEST_CASE("They agree in the interpreter, without TLABs, and with wide class poi
   }
 }
 
-TEST_CASE("A JVM that checks JNI calls is not upset") {
+TEST_CASE("-Xcheck:jni reports nothing") {
   const Verdict verdict = Run("-Xcheck:jni");
   CHECK(verdict.bad.empty());
   CHECK(verdict.good == kChecks);

@@ -64,7 +64,7 @@ void CopyLibJvm(const std::string& objcopy_options, const std::string& to) {
   file.write("\xab\xcd", 2);
 }
 
-TEST_CASE("Text, base and build id of the loaded libjvm are those of its file") {
+TEST_CASE("Text, base and build id of the loaded libjvm equal those of its file") {
   const LibJvm libjvm = Located();
   void* const function = dlsym(LoadedLibJvm(), "JNI_CreateJavaVM");
   const auto address = reinterpret_cast<uintptr_t>(function);
@@ -79,7 +79,7 @@ TEST_CASE("Text, base and build id of the loaded libjvm are those of its file") 
   CHECK(libjvm.build_id == file->BuildId());
 }
 
-TEST_CASE("A symbol that is also exported is found at the address the linker gives") {
+TEST_CASE("An exported symbol is found at the address that the linker returns") {
   const LibJvm libjvm = Located();
   constexpr std::string_view kWanted[] = {"JNI_CreateJavaVM", "JNI_", "no_such_symbol"};
   const auto symbols = SymbolTable::Load(libjvm, kWanted);
@@ -92,7 +92,7 @@ TEST_CASE("A symbol that is also exported is found at the address the linker giv
   CHECK_FALSE(symbols->FindByPrefix("AsyncGetCallTrace").has_value());  // not asked for
 }
 
-TEST_CASE("Both allocation tracers are found and can be diverted") {
+TEST_CASE("Both functions of AllocTracer are found and can be detoured") {
   const LibJvm libjvm = Located();
   const auto symbols = SymbolTable::Load(libjvm);
   REQUIRE(symbols.ok());
@@ -132,7 +132,7 @@ TEST_CASE("A stripped libjvm is an error that names the build id, and a cached d
   CHECK(cached->FindFirst(kInNewTlab) == direct->FindFirst(kInNewTlab));
 }
 
-TEST_CASE("A stripped libjvm that names its debug file is believed where that file is, and its build the same") {
+TEST_CASE("A stripped libjvm uses the debug file that it names, if the build id is the same") {
   const auto direct = SymbolTable::Load(Located());
   LibJvm libjvm = Located();
   libjvm.path = TestFolder() + "/libjvm_linked.so";
@@ -157,13 +157,13 @@ TEST_CASE("A stripped libjvm that names its debug file is believed where that fi
   std::filesystem::remove(libjvm.path);
 }
 
-TEST_CASE("A file of another build is not believed") {
+TEST_CASE("A file of another build is not used") {
   LibJvm libjvm = Located();
   libjvm.build_id[0] = libjvm.build_id[0] == '0' ? '1' : '0';
   CHECK_FALSE(SymbolTable::Load(libjvm).ok());
 }
 
-TEST_CASE("The places for symbols are tried in the promised order") {
+TEST_CASE("The places for symbols are searched in the documented order") {
   LibJvm libjvm;
   libjvm.path = "/jdk/lib/server/libjvm.so";
   libjvm.build_id = "abcdef";
@@ -198,7 +198,7 @@ TEST_CASE(
   CHECK(files[4] == "/home/me/.debuginfod_client_cache/abcdef/debuginfo");
 }
 
-TEST_CASE("The exported tables tell fields, sizes, constants and the version") {
+TEST_CASE("The exported tables have fields, sizes, constants and the version") {
   const VmStructs structs = Structs();
   CHECK(structs.Offset("ThreadLocalAllocBuffer", "_start") == size_t{0});
   CHECK(structs.Offset("ThreadLocalAllocBuffer", "_top") == size_t{8});
@@ -218,7 +218,7 @@ TEST_CASE("The exported tables tell fields, sizes, constants and the version") {
   CHECK(Names::Resolve(structs, JdkRules::For(*major)).ok());
 }
 
-TEST_CASE("A JDK whose rules are not known has the conservative row, by which nothing of the JVM is read") {
+TEST_CASE("An unknown JDK has the conservative row, which reads nothing of the JVM") {
   const VmStructs structs = Structs();
   for (const int major : {8, 12, 99}) {
     const JdkRules& rules = JdkRules::For(major);
@@ -232,7 +232,7 @@ TEST_CASE("A JDK whose rules are not known has the conservative row, by which no
   for (const int major : {11, 17, 21, 25, 26, 27, 28}) CHECK(JdkRules::For(major).jdk == major);
 }
 
-TEST_CASE("A thread of an unknown JVM is words of our own, whose bytes are estimated") {
+TEST_CASE("A thread of an unknown JVM is identified by thread-local words, and its bytes are estimated") {
   const ThreadLayout layout = ThreadLayout::FromThreadWords();
   const ThreadOfEnv thread_of = ThreadOfEnv::FromThreadWords();
   void* const thread = thread_of(nullptr);
@@ -285,7 +285,7 @@ class FakeThread {
   size_t tlab_ = 0;
 };
 
-TEST_CASE("A thread's bytes are those of its retired TLABs and of its current one") {
+TEST_CASE("A thread's bytes are those of its retired TLABs plus its current one") {
   FakeThread thread(17);
   CHECK(thread.layout().AllocatedBytes(thread.get()) == 1'000'256);
   CHECK(thread.layout().TlabSize(thread.get()) >= 0x8000 + 16);
@@ -298,7 +298,7 @@ TEST_CASE("A thread's bytes are those of its retired TLABs and of its current on
   CHECK(thread.layout().TlabSize(thread.get()) == 0);
 }
 
-TEST_CASE("Words that contradict each other for ever are no TLAB, and nobody waits for them") {
+TEST_CASE("Words that keep contradicting each other are no TLAB, and reading them ends") {
   FakeThread thread(11);
   thread.Set(thread.tlab() + 8, 0xffff);  // _top below _start
   CHECK(thread.layout().AllocatedBytesInCallback(thread.get()) == 1'000'000);
@@ -306,7 +306,7 @@ TEST_CASE("Words that contradict each other for ever are no TLAB, and nobody wai
 }
 
 // JDK 11 leaves them as malloc gave them.
-TEST_CASE("Where the JVM has no TLABs, their words are not looked at") {
+TEST_CASE("Without TLABs their words are not read") {
   constexpr std::string_view kFlag[] = {"UseTLAB"};
   const auto symbols = SymbolTable::Load(Located(), kFlag);
   REQUIRE(symbols.ok());
@@ -331,7 +331,7 @@ TEST_CASE("Where the JVM has no TLABs, their words are not looked at") {
   }
 }
 
-TEST_CASE("On 17 and 21 a hook arms gap plus size and a callback the gap") {
+TEST_CASE("On 17 and 21 a hook arms gap plus size, a callback the gap") {
   for (const int rules : {17, 21}) {
     FakeThread thread(rules);
     thread.Set(thread.since_sample(), 5);
@@ -346,7 +346,7 @@ TEST_CASE("On 17 and 21 a hook arms gap plus size and a callback the gap") {
   }
 }
 
-TEST_CASE("On 11 an outside allocation also cuts the TLAB's end, but never extends it") {
+TEST_CASE("On 11 an outside allocation also shortens the TLAB's end, but never extends it") {
   FakeThread thread(11);
   thread.layout().ArmInHook(thread.get(), 1001, 48, false);
   CHECK(thread.Get(thread.tlab() + 0x18) == 0x18000);
@@ -377,7 +377,7 @@ TEST_CASE("On 25 position, counters and a strict threshold are written") {
   }
 }
 
-TEST_CASE("Gaps that are no number of bytes are clamped, far from overflow") {
+TEST_CASE("Gaps that are not finite are limited, far below overflow") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const int rules : {11, 17, 21, 25}) {
     FakeThread thread(rules);

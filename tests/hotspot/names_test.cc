@@ -74,7 +74,7 @@ TEST_CASE("Entries need not be sorted") {
   CHECK(Line(table, 20, 1) == 7);
 }
 
-TEST_CASE("Every pair of numbers survives both encodings") {
+TEST_CASE("Every pair of numbers round-trips in both encodings") {
   std::mt19937 random(7);
   for (int i = 0; i < 20000; ++i) {
     const Entry entry = {static_cast<int>(random() % 65535), static_cast<int>(random() % 65536)};
@@ -85,7 +85,7 @@ TEST_CASE("Every pair of numbers survives both encodings") {
   }
 }
 
-TEST_CASE("A table that is cut ends where it is cut") {
+TEST_CASE("A truncated table ends where it is truncated") {
   const auto table = Table({{3, 50}, {200, 5000}}, 1);
   for (size_t size = 0; size < table.size(); ++size) {
     const std::vector<uint8_t> cut(table.begin(),

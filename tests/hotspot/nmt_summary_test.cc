@@ -5,7 +5,7 @@
 
 namespace heaprec::hotspot {
 
-TEST_CASE("Categories are read as JDK 17 prints them, in bytes") {
+TEST_CASE("Categories are parsed as JDK 17 prints them, in bytes") {
   constexpr std::string_view kText = R"(
 Native Memory Tracking:
 
@@ -30,7 +30,7 @@ Total: reserved=1489340123, committed=91876001
                                              {"Shared class space", 13131776, 13131776}});
 }
 
-TEST_CASE("Categories are read as JDK 25 prints them, in kilobytes") {
+TEST_CASE("Categories are parsed as JDK 25 prints them, in kilobytes") {
   constexpr std::string_view kText = R"(Native Memory Tracking:
 
 Total: reserved=12KB, committed=3KB
@@ -46,7 +46,7 @@ Total: reserved=12KB, committed=3KB
                                                                  {"Thread", 2 << 20, 1 << 30}});
 }
 
-TEST_CASE("What tells no categories has none") {
+TEST_CASE("Text without categories gives none") {
   CHECK(ParseMemorySummary("").empty());
   CHECK(ParseMemorySummary("Native memory tracking is not enabled\n").empty());
   CHECK(ParseMemorySummary("- (reserved=1, committed=2)\nTotal:\n-\n- x (reserved=, committed=9)").empty());

@@ -27,7 +27,7 @@ TEST_CASE("Pushes and moves are copied as whole instructions") {
   CHECK(moved->code == Bytes(code.begin(), code.begin() + 7));
 }
 
-TEST_CASE("A displacement from the instruction pointer still names the same address") {
+TEST_CASE("A displacement relative to the instruction pointer still refers to the same address") {
   const Bytes lea = {0x48, 0x8d, 0x05, 0x3f, 0x95, 0x48, 0x00, 0xc3};                 // lea rax, [rip + 0x48953f]
   const Bytes cmp = {0x80, 0x3d, 0x10, 0x00, 0x00, 0x00, 0x00, 0xc3};                 // cmp byte [rip + 16], 0
   const Bytes mov = {0x48, 0xc7, 0x05, 0x20, 0, 0, 0, 0x01, 0x02, 0x03, 0x04, 0xc3};  // mov qword [rip + 32], imm32
@@ -45,12 +45,12 @@ TEST_CASE("A displacement from the instruction pointer still names the same addr
   }
 }
 
-TEST_CASE("A displacement that no longer reaches is refused") {
+TEST_CASE("A displacement that is too large is refused") {
   const Bytes lea = {0x48, 0x8d, 0x05, 0x00, 0x00, 0x00, 0x80, 0xc3};  // 2 GiB below
   CHECK(Refusal(lea).find("too far") != std::string::npos);
 }
 
-TEST_CASE("What leaves the straight line is refused with the instruction's text") {
+TEST_CASE("Control flow is refused with the instruction's text") {
   CHECK(Refusal({0x74, 0x10, 0x90, 0x90, 0x90, 0x90}).find("je") != std::string::npos);
   CHECK(Refusal({0x55, 0x0f, 0x84, 0, 1, 0, 0, 0x90}).find("je") != std::string::npos);
   CHECK(Refusal({0x55, 0xe8, 0, 1, 0, 0, 0x90}).find("call") != std::string::npos);
@@ -65,13 +65,13 @@ TEST_CASE("What leaves the straight line is refused with the instruction's text"
   CHECK(Refusal({0xf4, 0x90, 0x90, 0x90, 0x90, 0x90}).find("hlt") != std::string::npos);
 }
 
-TEST_CASE("Bytes that are no instruction, or too few, are refused") {
+TEST_CASE("Invalid or too few bytes are refused") {
   CHECK(Refusal({0x06, 0x90, 0x90, 0x90, 0x90, 0x90}).find("not understood") != std::string::npos);
   CHECK(Refusal({0x55, 0x48, 0x89}).find("not understood") != std::string::npos);
   CHECK(Refusal({}).find("not understood") != std::string::npos);
 }
 
-TEST_CASE("A loop back into the moved bytes is refused, one to the first byte is not") {
+TEST_CASE("A loop into the moved bytes is refused, one to the first byte is not") {
   // 0: push rbp; 1: mov rbp, rsp; 4: dec edi; 6: jne
   Bytes code = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xcf, 0x75, 0xf9, 0xc9, 0xc3};
   CHECK(Refusal(code).find("branches back") != std::string::npos);  // to 1
@@ -79,7 +79,7 @@ TEST_CASE("A loop back into the moved bytes is refused, one to the first byte is
   CHECK(Refusal(code).empty());
 }
 
-TEST_CASE("The landing mark of indirect branches is recognised") {
+TEST_CASE("The landing pad of indirect branches is recognised") {
   CHECK(EndbrSize(Bytes{0xf3, 0x0f, 0x1e, 0xfa, 0x55}) == 4);
   CHECK(EndbrSize(Bytes{0xf3, 0x0f, 0x1e}) == 0);
   CHECK(EndbrSize(Bytes{0x55, 0x48, 0x89, 0xe5}) == 0);

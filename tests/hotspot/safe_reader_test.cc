@@ -42,14 +42,14 @@ void RequireWords(const SafeReader& reader) {
 
 }  // namespace
 
-TEST_CASE("A word is read, and one that is not there is no value") {
+TEST_CASE("A word is read, and an unmapped one has no value") {
   const SafeReader reader = SafeReader::Probe();
   CHECK(reader.way() != SafeReader::Way::kNone);
   RequireWords(reader);
 }
 
 // Runs itself once more, under a filter that refuses the call.
-TEST_CASE("Where process_vm_readv is refused words are read through a pipe") {
+TEST_CASE("If process_vm_readv is refused, words are read through a pipe") {
   constexpr const char* kIsRefused = "HEAPREC_TEST_IS_REFUSED";
   if (getenv(kIsRefused) != nullptr) {  // NOLINT(concurrency-mt-unsafe): one thread
     const SafeReader reader = SafeReader::Probe();

@@ -50,7 +50,7 @@ Verdict Compare(const std::string& mode, uint64_t stacks) {
   return verdict;
 }
 
-TEST_CASE("Walked stacks are those of GetStackTrace in every mode of the JVM") {
+TEST_CASE("Walked stacks equal those of GetStackTrace in every mode of the JVM") {
   const std::vector<std::string> modes = {"", "-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation",
                                           "-XX:+UseSerialGC -XX:-UseCompressedClassPointers"};
   const uint64_t each = StacksWanted() / modes.size();

@@ -47,7 +47,7 @@ size_t Differences(const std::vector<uintptr_t>& some, const std::vector<uintptr
 
 const auto kElsewhere = reinterpret_cast<uintptr_t>(&Differences);
 
-TEST_CASE("The slots of every allocator are found, pointed elsewhere and back, and nothing else changes") {
+TEST_CASE("The slots of every allocator are found, replaced and restored, and nothing else changes") {
   const LibJvm libjvm = Located();
   const auto before = Constants(libjvm);
   const int protection = arch::RegionOf(libjvm.constants_begin)->protection;
@@ -66,7 +66,7 @@ TEST_CASE("The slots of every allocator are found, pointed elsewhere and back, a
   CHECK((protection & PROT_WRITE) == 0);
 }
 
-TEST_CASE("Slots that someone else has changed are left alone") {
+TEST_CASE("Slots that were changed by other code are not restored") {
   const LibJvm libjvm = Located();
   const uintptr_t function = Function(libjvm, 0);
   auto ours = VtableSlots::Find(libjvm, function);
@@ -82,7 +82,7 @@ TEST_CASE("Slots that someone else has changed are left alone") {
   CHECK(ours->Point(function).ok());
 }
 
-TEST_CASE("A function that no vtable holds, and a libjvm without constants, are errors") {
+TEST_CASE("A function in no vtable, and a libjvm without constants, are errors") {
   LibJvm libjvm = Located();
   CHECK_FALSE(VtableSlots::Find(libjvm, kElsewhere).ok());
   const uintptr_t function = Function(libjvm, 0);

@@ -108,7 +108,7 @@ void CheckExact(const std::string& table) {
 
 }  // namespace
 
-TEST_CASE("Sampled, a program's blocks are seen in whatever form it asks for them, and under any allocator") {
+TEST_CASE("Sampling sees all forms of allocation of a program, with any allocator") {
   const std::string folder = FreshFolder();
   const auto run = [&](const std::string& program, const std::string& libraries) {
     CAPTURE(program, libraries);
@@ -124,7 +124,7 @@ TEST_CASE("Sampled, a program's blocks are seen in whatever form it asks for the
   }
 }
 
-TEST_CASE("Counted, a program's blocks are seen in whatever form it asks for them, and under any allocator") {
+TEST_CASE("Counting sees all forms of allocation of a program, with any allocator") {
   const std::string folder = FreshFolder();
   const auto run = [&](const std::string& program, const std::string& libraries) {
     CAPTURE(program, libraries);
@@ -155,7 +155,7 @@ TEST_CASE("A program with an allocator linked into it is recorded, and not trust
 }
 
 // A hook may run in a thread's first malloc: what it reads must be there without an allocation.
-TEST_CASE("The thread-local memory of both libraries is in the static block") {
+TEST_CASE("The thread-local memory of both libraries is in the static TLS block") {
   for (const std::string& library : {AgentPath(), Exact()}) {
     CAPTURE(library);
     CHECK(Run(Command{{"readelf", "-dW", library}}).out.find("STATIC_TLS") != std::string::npos);
@@ -164,7 +164,7 @@ TEST_CASE("The thread-local memory of both libraries is in the static block") {
 }
 
 // jemalloc maps memory under its lock, and so does mimalloc while it begins a thread.
-TEST_CASE("A JVM on another allocator starts its threads, and ends as without") {
+TEST_CASE("A JVM on another allocator starts its threads, and ends as without heaprec") {
   std::vector<Command> commands;
   std::vector<std::string> folders;
   for (const Allocator& allocator : kAllocators) {
@@ -190,7 +190,7 @@ TEST_CASE("A JVM on another allocator starts its threads, and ends as without") 
   }
 }
 
-TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
+TEST_CASE("A JVM on another allocator is recorded if the agent is loaded later") {
   std::vector<Process> jvms;
   for (const Allocator& allocator : kAllocators) {
     jvms.emplace_back(
@@ -213,7 +213,7 @@ TEST_CASE("A JVM on another allocator is recorded when the agent comes later") {
   }
 }
 
-TEST_CASE("What Java allocates through the linker's default lookup is seen") {
+TEST_CASE("Java allocations through the linker's default lookup are seen") {
   // Final in JDK 22; 17 does not know the class.
   if (Run(Command{{JavaHome() + "/bin/javap", "java.lang.foreign.Linker"}}).exit_code != 0) return;
   const std::string file = FreshFolder() + "/rec.bin";

@@ -90,7 +90,7 @@ void RequireExact(const json& document) {
 
 }  // namespace
 
-TEST_CASE("Every block of a program is counted, by the function that asked for it") {
+TEST_CASE("Every block of a program is counted by the function that requested it") {
   const Outcome without = Run(Command{{Program(), Plugin()}});
   REQUIRE(without.exit_code == 3);
   const std::string folder = FreshFolder();
@@ -111,7 +111,7 @@ TEST_CASE("Every block of a program is counted, by the function that asked for i
   }
 }
 
-TEST_CASE("A table holds no more of the disk than what is in use") {
+TEST_CASE("A table uses disk space only for what is in use") {
   const std::string table = FreshFolder() + "/small.bin";
   Command command{{"true"}};
   command.environment = With("file=" + table);
@@ -123,7 +123,7 @@ TEST_CASE("A table holds no more of the disk than what is in use") {
   CHECK(Read(table)["ended"] == true);
 }
 
-TEST_CASE("Blocks that are written past their end are found, if that is asked for") {
+TEST_CASE("With `check`, blocks that are written past their end are found") {
   const std::string table = FreshFolder() + "/checked.bin";
   Command command{{RunfilePath("tests/native/overruns")}};
   command.environment = With("check,file=" + table);
@@ -141,7 +141,7 @@ TEST_CASE("Blocks that are written past their end are found, if that is asked fo
         std::string::npos);
 }
 
-TEST_CASE("After kill -9 the table is where it was, and complete") {
+TEST_CASE("After kill -9 the table is in shared memory and complete") {
   Command command{{Program(), Plugin(), "wait"}};
   command.environment = With("file=" + FreshFolder() + "/native.bin");
   Process process(command);
@@ -156,7 +156,7 @@ TEST_CASE("After kill -9 the table is where it was, and complete") {
   std::filesystem::remove(table);
 }
 
-TEST_CASE("A program that closes our descriptor is counted, and its own file of that number stays as it is") {
+TEST_CASE("A program that closes our descriptor is counted, and its own file of that number is not changed") {
   const std::string folder = FreshFolder(), table = folder + "/native.bin", own = folder + "/own";
   Command command{{RunfilePath("tests/native/odd_program_pie"), "closes", own}};
   const Outcome without = Run(command);
@@ -200,7 +200,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Blocks of another allocator that stand at a page's begin are handed on to it") {
+TEST_CASE("Blocks of another allocator at the beginning of a page are passed to it") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{RunfilePath("tests/native/odd_program_pie"), "frees pages"}};
   command.environment = With("file=" + table);
@@ -212,7 +212,7 @@ TEST_CASE("Blocks of another allocator that stand at a page's begin are handed o
 }
 
 // ctypes and other foreign-function interfaces look functions up in a library; servers load modules with RTLD_DEEPBIND.
-TEST_CASE("Functions of libc take the blocks of a program, whichever way it finds them") {
+TEST_CASE("Functions of libc accept the program's blocks, however they are found") {
   for (const std::string build : {"pie", "fixed"}) {
     const std::string table = FreshFolder() + "/native.bin";
     for (const std::string& options : {"file=" + table, std::string("only=another")}) {
@@ -228,7 +228,7 @@ TEST_CASE("Functions of libc take the blocks of a program, whichever way it find
   }
 }
 
-TEST_CASE("A program with a malloc of its own runs as without, and is told that nothing is recorded") {
+TEST_CASE("A program with its own malloc runs as usual, and a message says that nothing is recorded") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{RunfilePath("tests/native/own_malloc")}};
   command.environment = With("file=" + table);
@@ -242,7 +242,7 @@ TEST_CASE("A program with a malloc of its own runs as without, and is told that 
   CHECK(!std::filesystem::exists(table));
 }
 
-TEST_CASE("If the name of its table is taken, a program runs unchanged, and stderr says how to record it alone") {
+TEST_CASE("If the file of its table exists, a program runs unchanged, and a message says how to record it alone") {
   // As if a program of another user had the table: its lock is held.
   Command command{{"bash", "-c", "exec 9>/dev/shm/heaprec-native-$$; flock 9; exec \"$0\"",
                    RunfilePath("tests/native/odd_program_pie")}};
@@ -257,7 +257,7 @@ TEST_CASE("If the name of its table is taken, a program runs unchanged, and stde
   CHECK(outcome.err.find("with only=NAME") != std::string::npos);
 }
 
-TEST_CASE("aligned_alloc takes the alignments that libc's takes") {
+TEST_CASE("aligned_alloc accepts the same alignments as libc's") {
   Command command{{RunfilePath("tests/native/odd_program_pie"), "aligns"}};
   const Outcome without = Run(command);
   command.environment = With("file=" + FreshFolder() + "/native.bin");
@@ -279,7 +279,7 @@ TEST_CASE("A standard stream that a program has closed stays closed") {
 }
 
 // Its own file then has the number 2. As a control, the line is in the file that is standard error from the start.
-TEST_CASE("No line comes to a file of a program that was started without a standard error") {
+TEST_CASE("Messages never go to a file of a program that was started without standard error") {
   const auto run = [](const std::string& redirection) {
     const std::string folder = FreshFolder(), table = folder + "/native.bin";
     std::ofstream{table};  // so that there is something to say at the end
@@ -321,7 +321,7 @@ TEST_CASE("A child that was forked without fork's handlers is not counted") {
   }
 }
 
-TEST_CASE("A library whose first page cannot be read allocates as ever") {
+TEST_CASE("A library whose first page is unreadable allocates as usual") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{RunfilePath("tests/native/odd_program_pie"), "hides", RunfilePath("tests/native/libplugin_far.so")}};
   command.environment = With("file=" + table);
@@ -349,7 +349,7 @@ TEST_CASE("A limit on the size of files raises no signal") {
   RequireExact(Read(table));
 }
 
-TEST_CASE("A pipe that nobody reads raises no signal") {
+TEST_CASE("A pipe without a reader raises no signal") {
   const std::string code = FreshFolder() + "/code";
   Command command{{"sh", "-c", "{ sleep 0.2; \"$0\" \"$1\" >/dev/null; echo $? > " + code + "; } 2>&1 | true",
                    Program(), Plugin()}};
@@ -364,7 +364,7 @@ TEST_CASE("A pipe that nobody reads raises no signal") {
   CHECK(found == "3");
 }
 
-TEST_CASE("A full pipe that nobody reads keeps nobody waiting") {
+TEST_CASE("A full pipe without a reader does not block") {
   const FullPipe unread;
   Command command{{Program(), Plugin()}};
   command.environment = With("only=allocations,unknown=1");
@@ -390,7 +390,7 @@ TEST_CASE("With full shared memory all calls are counted and no signal is raised
   RequireExact(Read(folder + "/native.bin"));
 }
 
-TEST_CASE("A table with uncounted calls is not called exact, nor is growth computed from it") {
+TEST_CASE("A table with uncounted calls is not exact, and no growth is computed from it") {
   const std::string folder = FreshFolder(), table = folder + "/native.bin", damaged = folder + "/missing.bin";
   Command command{{Program(), Plugin()}};
   command.environment = With("file=" + table);
@@ -416,7 +416,7 @@ TEST_CASE("A table with uncounted calls is not called exact, nor is growth compu
   CHECK(text.find("# exact") == std::string::npos);
 }
 
-TEST_CASE("A shell that becomes the program leaves nothing in its way") {
+TEST_CASE("A shell that executes the program does not disturb its table") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{"sh", "-c", "exec \"$0\" \"$1\"", Program(), Plugin()}};
   command.environment = With("file=" + table + ",depth=2");
@@ -427,7 +427,7 @@ TEST_CASE("A shell that becomes the program leaves nothing in its way") {
   RequireExact(Read(table));
 }
 
-TEST_CASE("Sites have their place and their callers, and libraries their sums") {
+TEST_CASE("Sites have their name and their callers, and libraries their sums") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{Program(), Plugin()}};
   command.environment = With("file=" + table);
@@ -448,7 +448,7 @@ TEST_CASE("Sites have their place and their callers, and libraries their sums") 
   CHECK(text.out.find("more; --limit 0 shows all") != std::string::npos);
 }
 
-TEST_CASE("Sites whose shown frames are equal are one row, however many frames tell them apart") {
+TEST_CASE("Sites with equal visible frames are one row, whatever their hidden frames") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{Program()}};
   command.environment = With("depth=8,file=" + table);
@@ -478,7 +478,7 @@ TEST_CASE("Sites whose shown frames are equal are one row, however many frames t
   CHECK(grown[0]["growth_bytes"] == 0);
 }
 
-TEST_CASE("What grew since an older table is told by site, and what is gone too") {
+TEST_CASE("Growth since an older table is shown by site, also of sites that are gone") {
   const std::string folder = FreshFolder();
   const auto run = [&](const std::string& name, std::vector<std::string> program) {
     Command command{std::move(program)};
@@ -504,7 +504,7 @@ TEST_CASE("What grew since an older table is told by site, and what is gone too"
   CHECK(text.out.find("+8.44 KiB") != std::string::npos);
 }
 
-TEST_CASE("A JVM runs as without it, and its direct buffers are libjvm's") {
+TEST_CASE("A JVM runs as without heaprec, and its direct buffers belong to libjvm") {
   const std::string table = FreshFolder() + "/native.bin";
   Command command{{JavaHome() + "/bin/java", "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"}};
   const Outcome without = Run(command);
@@ -519,7 +519,7 @@ TEST_CASE("A JVM runs as without it, and its direct buffers are libjvm's") {
   CHECK(libraries["rows"][0]["live_bytes"].get<int64_t>() >= 32 << 20);
 }
 
-TEST_CASE("Who is not to be recorded runs all the same") {
+TEST_CASE("A program that is not to be recorded runs as usual") {
   const std::string folder = FreshFolder();
   const auto run = [&](const std::string& options) {
     Command command{{Program(), Plugin()}};
@@ -536,7 +536,7 @@ TEST_CASE("Who is not to be recorded runs all the same") {
   CHECK(run("depth=x").find("1 to 29") != std::string::npos);
 }
 
-TEST_CASE("A file that is there is kept, and it is said where the table is") {
+TEST_CASE("An existing file is kept, and a message names the table") {
   const std::string file = FreshFolder() + "/native.bin";
   const Outcome made = Run(Command{{"touch", file}});
   REQUIRE(made.exit_code == 0);
@@ -553,7 +553,7 @@ TEST_CASE("A file that is there is kept, and it is said where the table is") {
   std::filesystem::remove(table);
 }
 
-TEST_CASE("A copy that has no room is taken back, and the table stays") {
+TEST_CASE("A copy without space is removed, and the table stays") {
   const std::string folder = FreshFolder();
   const auto within = [&folder](const std::string& command) {
     return std::vector<std::string>{"unshare", "--mount", "sh", "-c",
@@ -576,7 +576,7 @@ TEST_CASE("A copy that has no room is taken back, and the table stays") {
   std::filesystem::remove(table);
 }
 
-TEST_CASE("What is no table is said to be none") {
+TEST_CASE("The error for a file that is no table says so") {
   const std::string table = FreshFolder() + "/native.bin", pipe = FreshFolder() + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   Command command{{Program(), Plugin()}};

@@ -85,7 +85,7 @@ GotPatcher::Outcome PatchAll(GotPatcher* patcher) {
 
 }  // namespace
 
-TEST_CASE("Calls of a library come to the replacement, and no more once they are put back") {
+TEST_CASE("Calls of a library go to the replacement until the slots are restored") {
   for (const char* binding : {"now", "lazy"}) {
     INFO(binding);
     const Library library(binding);
@@ -111,7 +111,7 @@ TEST_CASE("Calls of a library come to the replacement, and no more once they are
 }
 
 #ifndef __SANITIZE_THREAD__  // TSan itself reads the segments of all libraries in dlopen
-TEST_CASE("A library whose first page cannot be read is passed over until it can") {
+TEST_CASE("A library whose first page is unreadable is skipped until it is readable") {
   const Library library("now");
   Dl_info info;
   REQUIRE(dladdr(library.Find("call"), &info) != 0);
@@ -129,7 +129,7 @@ TEST_CASE("A library whose first page cannot be read is passed over until it can
 }
 #endif
 
-TEST_CASE("What is loaded later is found by the next pass, and what is gone is forgotten") {
+TEST_CASE("The next pass finds libraries that were loaded, and forgets those that are gone") {
   GotPatcher patcher = Patcher();
   const size_t before = PatchAll(&patcher).changed;
   {
@@ -150,7 +150,7 @@ TEST_CASE("What is loaded later is found by the next pass, and what is gone is f
   }
 }
 
-TEST_CASE("A pointer that a program has made its own function's stays that") {
+TEST_CASE("A pointer that a program has set to its own function is not changed") {
   for (const char* binding : {"now", "lazy"}) {
     INFO(binding);
     const Library library(binding);
@@ -164,7 +164,7 @@ TEST_CASE("A pointer that a program has made its own function's stays that") {
   }
 }
 
-TEST_CASE("A library that another thread is just loading is patched when it is whole, and not before") {
+TEST_CASE("A library that another thread is loading is patched only when it is complete") {
   GotPatcher patcher = Patcher();
   (void)PatchAll(&patcher);
   std::optional<Library> library;
@@ -183,7 +183,7 @@ TEST_CASE("A library that another thread is just loading is patched when it is w
   CHECK(library->Call("call") == 10);
 }
 
-TEST_CASE("A thread that loads and unloads all the while keeps no library from being patched") {
+TEST_CASE("A thread that loads and unloads constantly does not prevent libraries from being patched") {
   const Library library("lazy");
   std::atomic<bool> stop{false};
   std::atomic<int> loads{0};
@@ -206,7 +206,7 @@ TEST_CASE("A thread that loads and unloads all the while keeps no library from b
   loader.join();
 }
 
-TEST_CASE("Slots that cannot be written to are left as they are, and told with their library and the reason") {
+TEST_CASE("Slots that cannot be written are not changed, and reported with library and reason") {
   const Library sealed("now"), open("lazy");
   const char* const refusal =
       "calls of libimporter_now.so are not seen: their slots cannot be written to (Operation not permitted)";
@@ -230,7 +230,7 @@ TEST_CASE("Slots that cannot be written to are left as they are, and told with t
   CHECK(sealed.Call("call") == 7);
 }
 
-TEST_CASE("Of many libraries that refuse the first are named") {
+TEST_CASE("Of many libraries that refuse, the first are named") {
   const GotPatcher::Outcome outcome{
       .refused = 9, .refusing = {"", "a.so", "b.so", "c.so", "d.so", "e.so"}, .error = EACCES};
   CHECK(outcome.Refusal() ==
@@ -238,7 +238,7 @@ TEST_CASE("Of many libraries that refuse the first are named") {
         "(Permission denied)");
 }
 
-TEST_CASE("This program's own slots are left alone") {
+TEST_CASE("This program's own slots are not changed") {
   GotPatcher patcher = Patcher();
   (void)PatchAll(&patcher);
   replaced = 0;
@@ -247,7 +247,7 @@ TEST_CASE("This program's own slots are left alone") {
   (void)patcher.UndoAll();
 }
 
-TEST_CASE("Threads call all the while") {
+TEST_CASE("Threads call functions during patching") {
   const Library library("now");
   std::atomic<bool> stop{false};
   std::atomic<long> wrong{0}, calls{0};

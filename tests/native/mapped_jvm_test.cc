@@ -76,7 +76,7 @@ void CheckMaps(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("A file that Java maps has its methods, and the heap's growth the JVM's functions") {
+TEST_CASE("A file that Java maps has its methods, and growth of the heap the JVM's functions") {
   const std::string file = FreshFolder() + "/rec.bin";
   const Outcome outcome = RunMaps(file, {"-XX:+UseG1GC"});
   INFO(outcome.err);
@@ -94,7 +94,7 @@ TEST_CASE("A killed JVM leaves its mappings in the ring") {
   CheckMaps(file);
 }
 
-TEST_CASE("Other collectors' JVMs are told too, and mappings may be left out") {
+TEST_CASE("The mappings of other collectors are recorded, and can be turned off") {
   for (const char* flag : {"-XX:+UseParallelGC", "-XX:+UseSerialGC", "-XX:+UseZGC"}) {
     INFO(flag);
     const std::string file = FreshFolder() + "/rec.bin";

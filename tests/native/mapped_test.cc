@@ -117,7 +117,7 @@ void CheckIsExact(const SampledSession& session) {
 
 }  // namespace
 
-TEST_CASE("A reserve is cut to its alignment, and committed and given back in pieces") {
+TEST_CASE("A reserve is trimmed to its alignment, and committed and uncommitted in pieces") {
   const MapperLibrary mapper;
   SampledSession session(100, 1000);
   void* const range = mapper.reserve(nullptr, 64 * kMb, 0);
@@ -137,7 +137,7 @@ TEST_CASE("A reserve is cut to its alignment, and committed and given back in pi
   munmap(Behind(range, 8 * kMb), 31 * kMb);  // in the holes may be others by now
 }
 
-TEST_CASE("Files and shared memory have classes of their own, and sizes are whole pages") {
+TEST_CASE("Files and shared memory have their own classes, and sizes are whole pages") {
   const MapperLibrary mapper;
   FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
@@ -164,7 +164,7 @@ TEST_CASE("Files and shared memory have classes of their own, and sizes are whol
   std::fclose(file);
 }
 
-TEST_CASE("What mremap moves stays what it was, what it adds is a mapping, what it cuts off is gone") {
+TEST_CASE("mremap keeps the class of what it moves; what it adds is a mapping, what it removes ends") {
   const MapperLibrary mapper;
   SampledSession session(100, 1000);
   void* range = mapper.commit(nullptr, 4 * kMb, 0);
@@ -182,7 +182,7 @@ TEST_CASE("What mremap moves stays what it was, what it adds is a mapping, what 
   munmap(elsewhere, 16 * kMb);
 }
 
-TEST_CASE("Sixteen threads map and unmap at random: what is alive is what the kernel has, to the byte") {
+TEST_CASE("Sixteen threads map and unmap at random: the live ranges equal the kernel's, to the byte") {
   constexpr int kThreads = 16, kCalls = 120;
   constexpr uintptr_t kPagesEach = 512;
   const MapperLibrary mapper;
@@ -234,7 +234,7 @@ TEST_CASE("Sixteen threads map and unmap at random: what is alive is what the ke
   std::fclose(file);
 }
 
-TEST_CASE("An address that goes from thread to thread is always its last owner's") {
+TEST_CASE("An address that several threads use belongs to its last owner") {
   constexpr int kThreads = 8, kRounds = 100;
   const MapperLibrary mapper;
   SampledSession session(100, 2000);
@@ -257,7 +257,7 @@ TEST_CASE("An address that goes from thread to thread is always its last owner's
   munmap(last, kMb);
 }
 
-TEST_CASE("Of more than a second may hold some are drawn, and all are counted") {
+TEST_CASE("Of more calls than a second may hold some are drawn, and all are counted") {
   constexpr uint32_t kCap = 50, kCalls = 3000;
   const MapperLibrary mapper;
   SampledSession session(100, kCap);
@@ -281,7 +281,7 @@ TEST_CASE("Of more than a second may hold some are drawn, and all are counted") 
   CHECK(InRecording(session) == Mapped{});
 }
 
-TEST_CASE("In a signal's handler it is told as anywhere else, and a child of fork tells nothing") {
+TEST_CASE("Calls in a signal handler are recorded, and those of a forked child are not") {
   static const MapperLibrary* mapper = nullptr;
   static void* range = nullptr;
   const MapperLibrary own;
@@ -303,7 +303,7 @@ TEST_CASE("In a signal's handler it is told as anywhere else, and a child of for
   munmap(range, kMb);
 }
 
-TEST_CASE("What comes when there is no room is counted, and looked for in the process") {
+TEST_CASE("Notes without space are counted, and the process's ranges are read instead") {
   static format::RingCounters counters_in_ring{};
   buffer::SharedCounters shared_counters(counters_in_ring);
   sources::MappedPoints points(4);

@@ -98,7 +98,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("A program's native memory is told by site, and the program is as without") {
+TEST_CASE("A program's native memory is shown by site, and the program runs as usual") {
   const Outcome without = Run(Command{{Program(), Plugin()}});
   REQUIRE(without.exit_code == 3);
   const std::string folder = FreshFolder(), file = folder + "/rec.bin";
@@ -113,7 +113,7 @@ TEST_CASE("A program's native memory is told by site, and the program is as with
   CHECK(Read({"summary", "--json", file})["ended"] == "exit");
 }
 
-TEST_CASE("What a program maps is told by site, to the byte, and what of it is unmapped") {
+TEST_CASE("A program's mappings are shown by site, to the byte, also those that were unmapped") {
   constexpr double kMb = 1 << 20;
   const std::string file = FreshFolder() + "/rec.bin";
   Command command{{RunfilePath("tests/native/maps")}};
@@ -135,7 +135,7 @@ TEST_CASE("What a program maps is told by site, to the byte, and what of it is u
   CHECK(at("commits", "committed") == 8 * kMb);
 }
 
-TEST_CASE("After kill -9 all is there, until then it runs") {
+TEST_CASE("After kill -9 everything is there") {
   const std::string file = FreshFolder() + "/rec.bin";
   Command command{{Program(), Plugin(), "wait"}};
   command.environment = With("file=" + file);
@@ -155,7 +155,7 @@ TEST_CASE("After kill -9 all is there, until then it runs") {
   RemoveRingsOf(process.pid());
 }
 
-TEST_CASE("Killed before its first block, a recording is recovered with all of its points") {
+TEST_CASE("After a kill before its first block, a recording is recovered with all of its points") {
   const std::string folder = FreshFolder(), file = folder + "/rec.bin", whole = folder + "/whole.bin";
   Command command{{Program(), Plugin(), "wait"}};
   command.environment = With("file=" + file);
@@ -175,7 +175,7 @@ TEST_CASE("Killed before its first block, a recording is recovered with all of i
   RemoveRingsOf(process.pid());
 }
 
-TEST_CASE("Programs that are started by a recorded one have recordings of their own, if they are chosen") {
+TEST_CASE("Programs that are started by a recorded one have their own recordings, if `only` selects them") {
   const std::string folder = FreshFolder();
   const std::string twice = Program() + "; " + Program() + "; exec " + Program();
   Command command{{"sh", "-c", twice}};
@@ -188,7 +188,7 @@ TEST_CASE("Programs that are started by a recorded one have recordings of their 
   }
 }
 
-TEST_CASE("record starts a program with the sampler in it, and says what came of it") {
+TEST_CASE("record starts a program with the sampler, and reports the result") {
   const std::string file = FreshFolder() + "/rec.bin";
   const auto record = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {HeaprecPath(), "record", "--lib", AgentPath(), "-o", file});
@@ -257,7 +257,7 @@ TEST_CASE("A program that imports no allocation function is recorded, and so are
   CheckSite(Read({"native", "--json", file}), "liblate_allocator.so.allocates_late", {20'000'000, 0});
 }
 
-TEST_CASE("A folder or a device in place of the file is refused, and no table comes beside it") {
+TEST_CASE("A folder or a device in place of the file is refused, and no table is created beside it") {
   const std::string folder = FreshFolder();
   const std::string link = folder + "/link.bin";
   std::filesystem::create_symlink(folder + "/nothing.bin", link);
@@ -274,7 +274,7 @@ TEST_CASE("A folder or a device in place of the file is refused, and no table co
   }
 }
 
-TEST_CASE("Verbs that show the heap say that there is none") {
+TEST_CASE("Commands that show the heap say that there is none") {
   const std::string file = FreshFolder() + "/rec.bin";
   Command command{{Program()}};
   command.environment = With("file=" + file);
@@ -305,7 +305,7 @@ TEST_CASE("Verbs that show the heap say that there is none") {
   CHECK(ReadFile(file + ".public").find("allocations") == std::string::npos);
 }
 
-TEST_CASE("Who is not to be recorded runs all the same") {
+TEST_CASE("A program that is not to be recorded runs as usual") {
   const std::string folder = FreshFolder();
   const auto run = [&](const std::string& options) {
     Command command{{Program(), Plugin()}};
@@ -346,7 +346,7 @@ TEST_CASE("A limit on the size of files raises no signal, in a program or in a J
   CHECK(jvm.ends_with("\nexit 0\n"));
 }
 
-TEST_CASE("A full pipe that nobody reads keeps neither a program nor a JVM waiting") {
+TEST_CASE("A full pipe without a reader blocks neither a program nor a JVM") {
   const FullPipe unread;
   Command program{{Program(), Plugin()}};
   program.environment = With("only=allocations,unknown=1");
@@ -358,7 +358,7 @@ TEST_CASE("A full pipe that nobody reads keeps neither a program nor a JVM waiti
   CHECK(Run(unread.Into(jvm)).exit_code == 0);
 }
 
-TEST_CASE("Where no slot may be written to nothing is recorded, which is said, and the program runs") {
+TEST_CASE("If no slot can be written, nothing is recorded, a message says so, and the program runs") {
   const std::string folder = FreshFolder();
   Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", RunfilePath("tests/native/maps")}};
   command.environment = With("only=maps,file=" + folder + "/rec.bin");
@@ -373,7 +373,7 @@ TEST_CASE("Where no slot may be written to nothing is recorded, which is said, a
 }
 
 // Its pointers to malloc are variables.
-TEST_CASE("Where some slots may be written to those calls are recorded, and the rest is said") {
+TEST_CASE("If some slots can be written, their calls are recorded, and a message names the others") {
   const std::string file = FreshFolder() + "/rec.bin";
   Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", Odd("pie")}};
   command.environment = With("only=odd_program_pie,file=" + file);
@@ -416,7 +416,7 @@ std::pair<pid_t, std::string> FinishOdd(OddRun run, bool shares = false) {
 }
 
 // Programs that are not position independent have entries of their own for malloc.
-TEST_CASE("Odd programs run as without, and are recorded") {
+TEST_CASE("Unusual programs run as without heaprec, and are recorded") {
   struct Odds {
     std::string build, how, file;
     OddRun run;
@@ -463,7 +463,7 @@ TEST_CASE("The recording ends before a call that fails in a process with another
   }
 }
 
-TEST_CASE("The recording does not end for a call that fails without heaprec, too") {
+TEST_CASE("The recording continues after a call that also fails without heaprec") {
   for (const std::string call : {"setns fails", "unshare fails"}) {
     CAPTURE(call);
     const std::string file = FreshFolder() + "/rec.bin";
@@ -475,11 +475,11 @@ TEST_CASE("The recording does not end for a call that fails without heaprec, too
 }
 
 // Nothing of ours may then keep the process.
-TEST_CASE("A program whose main thread ends ends with its last thread, even if its recording ended before") {
+TEST_CASE("A program whose main thread ends exits with its last thread, even if its recording ended before") {
   (void)FinishOdd(StartOdd({{Odd("pie"), "main ends early"}}, FreshFolder() + "/rec.bin,duration=1s"));
 }
 
-TEST_CASE("A program whose main thread ends when no thread can be started ends with its last thread") {
+TEST_CASE("A program whose main thread ends exits with its last thread, even if no thread can be started") {
   const std::string file = FreshFolder() + "/rec.bin";
   const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), "main ends without memory"}}, file));
   const std::string why = "the main thread ended, and no thread could be started to run exit";
@@ -488,7 +488,7 @@ TEST_CASE("A program whose main thread ends when no thread can be started ends w
   RemoveRingsOf(pid);
 }
 
-TEST_CASE("A program that waits for signals which all its threads block gets them") {
+TEST_CASE("A program that waits for signals which all its threads block receives them") {
   Command command{{Odd("pie"), "waits for signals"}};
   REQUIRE(Run(command).exit_code == 0);
   const std::string exact = RunfilePath("recorder/libheaprec-native.so");
@@ -533,7 +533,7 @@ TEST_CASE("A program that shares its descriptors with heaprec's threads may clos
 
 // A shell closes 2 and then needs it: a thread of ours that opens a file may not take that number. Before threads had
 // descriptors of their own, one in four of these shells failed (16 of 60).
-TEST_CASE("A shell's redirections are undisturbed while rings of killed processes are looked for") {
+TEST_CASE("A shell's redirections work while rings of killed processes are moved") {
   const std::string folder = FreshFolder();
   constexpr int kShells = 40;
   int failed = 0;
@@ -545,7 +545,7 @@ TEST_CASE("A shell's redirections are undisturbed while rings of killed processe
   CHECK(failed == 0);
 }
 
-TEST_CASE("A program has the descriptors that it has without") {
+TEST_CASE("A program has the same descriptors as without heaprec") {
   Command command{{"ls", "/proc/self/fd"}};
   const Outcome without = Run(command);
   command.environment = With("file=" + FreshFolder() + "/rec.bin");
@@ -555,7 +555,7 @@ TEST_CASE("A program has the descriptors that it has without") {
 }
 
 // The shell waits, for a minute at most, until somebody has noticed that it closed the pipe.
-TEST_CASE("Who reads from a program sees the end of the pipe when the program closes it") {
+TEST_CASE("A reader of a program's pipe sees its end when the program closes it") {
   const std::string folder = FreshFolder(), noticed = folder + "/noticed", late = folder + "/late";
   Command command{{"/bin/sh", "-c",
                    "/bin/sh -c 'exec >&- 2>&-; i=0; until [ -e \"$0\" ]; do sleep 0.1; i=$((i + 1)); "
@@ -567,7 +567,7 @@ TEST_CASE("Who reads from a program sees the end of the pipe when the program cl
   CHECK(!std::filesystem::exists(late));
 }
 
-TEST_CASE("What the drain has to say comes to the program's standard error") {
+TEST_CASE("Messages of the drain go to the program's standard error") {
   Command command{{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", Program(), Plugin(), "wait"}};
   command.environment = With("only=allocations,duration=1s,file=" + FreshFolder() + "/rec.bin");
   command.largest_file_bytes = 8 << 10;  // less than is written after that second
@@ -579,7 +579,7 @@ TEST_CASE("What the drain has to say comes to the program's standard error") {
 }
 
 // Its own file then has the number 2. As a control, the line is in the file that is standard error from the start.
-TEST_CASE("What the drain has to say comes to no file of a program that was started without a standard error") {
+TEST_CASE("Messages of the drain never go to a file of a program that was started without standard error") {
   const auto run = [](const std::string& redirection) {
     const std::string folder = FreshFolder();
     Command command{{"/bin/sh", "-c", "exec \"$0\" 'owns 2' \"$1\"/own " + redirection, Odd("pie"), folder}};
@@ -600,7 +600,7 @@ TEST_CASE("What the drain has to say comes to no file of a program that was star
 }
 
 // glibc aborts if it is given a block of the library's own malloc, and that malloc does with one of glibc's.
-TEST_CASE("A library that is bound to a malloc of its own is left alone, also where it is not bound yet") {
+TEST_CASE("A library that is bound to its own malloc is not changed, even before it is bound") {
   const Command command{{Odd("pie"), "binds deeply", RunfilePath("tests/native/libdeep_importer.so")}};
   CHECK(Run(command).exit_code == 9);
   const std::string file = FreshFolder() + "/rec.bin";

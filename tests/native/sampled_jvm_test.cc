@@ -108,7 +108,7 @@ TEST_CASE("The site of an object that native code allocates on a thread without 
   }
 }
 
-TEST_CASE("What a JVM keeps through JNI and in direct buffers is told, by site, with the Java methods that asked") {
+TEST_CASE("Live JNI memory and direct buffers are shown by site, with the Java methods that requested them") {
   const std::string file = Recorded(",native.rate=500");
   const json sites = Read(file);
   const json kept = RowOf(sites, "libnative_jni.so.Java_Native_keep");
@@ -143,7 +143,7 @@ TEST_CASE("What a JVM keeps through JNI and in direct buffers is told, by site, 
 }
 
 // Each object that is tracked is a weak reference, for which the JVM allocates.
-TEST_CASE("What the JVM allocates for the agent is not in the recording, or a row of its own") {
+TEST_CASE("Memory that the JVM allocates for the agent is not in the recording, or in its own row") {
   const std::string file = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(
       Command{{JavaHome() + "/bin/java", "-Xmx256m",
@@ -172,7 +172,7 @@ TEST_CASE("What the JVM allocates for the agent is not in the recording, or a ro
   CHECK(exact.out.find("libjvm.so.JvmtiExport::") != std::string::npos);
 }
 
-TEST_CASE("Why native memory is not recorded, or not all of it, is in the recording") {
+TEST_CASE("The recording says why native memory was not recorded, or not completely") {
   const std::string folder = FreshFolder(), mine = folder + "/mine.bin";
   const std::string agent = "-agentpath:" + testing::AgentPath() + "=file=" + mine + ",native=on";
   Command command{{JavaHome() + "/bin/java", "-Xmx256m", agent, RunfilePath("tests/native/Native.java"),
@@ -232,7 +232,7 @@ TEST_CASE("Why native memory is not recorded, or not all of it, is in the record
   }
 }
 
-TEST_CASE("Stacks of other JVMs' modes have their Java methods, too") {
+TEST_CASE("Stacks have their Java methods in other modes of the JVM, too") {
   const std::vector<std::string> flags{"-Xint", "-XX:TieredStopAtLevel=1", "-Xcheck:jni"};
   const std::string folder = FreshFolder();
   std::vector<Command> commands;

@@ -83,7 +83,7 @@ TEST_CASE("Bytes are counted exactly, and those of each site are estimated") {
   CHECK(counters.committed == counters.written + counters.second_stage);
 }
 
-TEST_CASE("What libc allocates for its caller under a name of malloc's family is counted, too") {
+TEST_CASE("Blocks that libc allocates for its caller by a function of malloc's family are counted, too") {
   const Workload workload;
   SampledSession session(1000);
   const std::string text(999, 'x');
@@ -95,7 +95,7 @@ TEST_CASE("What libc allocates for its caller under a name of malloc's family is
   CHECK(std::ranges::all_of(session.blocks(), &SampledBlock::is_freed));
 }
 
-TEST_CASE("What leaks among what is freed is told apart") {
+TEST_CASE("A leak is distinguished from memory that is freed") {
   const Workload workload;
   SampledSession session(1000);
   std::vector<void*> leaked(64'000);
@@ -150,7 +150,7 @@ TEST_CASE("Blocks may be freed by other threads than those that allocate them") 
   for (int i = kThreads / 2; i < kThreads; ++i) workload.give_back(blocks[i].data(), kEach);
 }
 
-TEST_CASE("A library that is loaded meanwhile is seen, and one that goes is forgotten") {
+TEST_CASE("A library is seen after it is loaded, and forgotten after it is unloaded") {
   SampledSession session(1000);
   for (int i = 0; i < 3; ++i) {
     const Workload workload;
@@ -162,7 +162,7 @@ TEST_CASE("A library that is loaded meanwhile is seen, and one that goes is forg
   CHECK(session.counters().candidate_bytes == 150 * kMb);
 }
 
-TEST_CASE("A library whose functions have been asked for is seen from the first call on") {
+TEST_CASE("A library whose functions were looked up is seen from the first call on") {
   void* const loader = dlopen(PathOf("libloader.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(loader != nullptr);
   const auto load = reinterpret_cast<void* (*)(const char*, const char*)>(dlsym(loader, "load"));
@@ -179,7 +179,7 @@ TEST_CASE("A library whose functions have been asked for is seen from the first 
   CheckIsAbout(session.At("libworkload.so.churn_small"), 50 * kMb);
 }
 
-TEST_CASE("A child of fork samples nothing, and neither does its parent after the end") {
+TEST_CASE("A forked child samples nothing, and neither does its parent after the end") {
   const Workload workload;
   std::vector<void*> blocks(1000);
   {
@@ -207,7 +207,7 @@ TEST_CASE("A child of fork samples nothing, and neither does its parent after th
   CheckIsAbout(again.At("libworkload.so.churn_small"), 20 * kMb);
 }
 
-TEST_CASE("Of two recordings at a time the second gets no calls, and the first keeps them") {
+TEST_CASE("Of two concurrent recordings the second gets no calls, and the first keeps them") {
   const Workload workload;
   SampledSession session(1000);
   for (int i = 0; i < 2; ++i) {
@@ -221,7 +221,7 @@ TEST_CASE("Of two recordings at a time the second gets no calls, and the first k
   CheckIsAbout(session.At("libworkload.so.churn_small"), 20 * kMb);
 }
 
-TEST_CASE("Calls that were led here and never recorded leave nothing behind") {
+TEST_CASE("Hooked calls that were not recorded leave nothing behind") {
   const Workload workload;
   {
     const auto led = MallocHooks::Install();

@@ -105,7 +105,7 @@ void CheckChurn(const std::string& file, double truth) {
 
 }  // namespace
 
-TEST_CASE("Threads and processes come and go while all allocate: the total is right, and all that was freed is dead") {
+TEST_CASE("Threads and processes come and go while all allocate: the total is right, and freed blocks are dead") {
   for (const std::string& collector : Collectors()) {
     CAPTURE(collector);
     const std::string file = FreshFolder() + "/rec.bin";
@@ -115,7 +115,7 @@ TEST_CASE("Threads and processes come and go while all allocate: the total is ri
   }
 }
 
-TEST_CASE("Recordings begin and end while all allocate") {
+TEST_CASE("Recordings begin and end while all threads allocate") {
   for (const std::string& collector : Collectors()) {
     CAPTURE(collector);
     const std::string folder = FreshFolder();

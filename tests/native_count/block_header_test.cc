@@ -17,7 +17,7 @@ bool Equal(const Header& a, const Header& b) {
 
 }  // namespace
 
-TEST_CASE("A header says what was written, of any size, site and alignment") {
+TEST_CASE("A header returns what was written, for any size, site and alignment") {
   alignas(4096) static std::byte memory[3 * 4096];
   for (const size_t size :
        {size_t{0}, size_t{1}, size_t{HeaderWord::kLarge - 1}, size_t{HeaderWord::kLarge}, size_t{1} << 47}) {
@@ -40,7 +40,7 @@ TEST_CASE("A header says what was written, of any size, site and alignment") {
 }
 
 #ifndef __SANITIZE_ADDRESS__  // what is in front of a block is read
-TEST_CASE("What an allocator keeps in front of its own blocks is no header") {
+TEST_CASE("Data of an allocator before its own blocks is no header") {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {
     void* volatile given = std::malloc(random() % 5000);  // the compiler need not know from whom
@@ -51,7 +51,7 @@ TEST_CASE("What an allocator keeps in front of its own blocks is no header") {
 }
 #endif
 
-TEST_CASE("What is written behind a block that is checked is seen") {
+TEST_CASE("Writing past the end of a checked block is detected") {
   alignas(16) std::byte memory[256] = {};
   for (const size_t size : {0U, 1U, 15U, 16U, 100U}) {
     auto* const block = static_cast<std::byte*>(Begin(memory, {.size = size, .site = 5, .is_checked = true}));
@@ -62,7 +62,7 @@ TEST_CASE("What is written behind a block that is checked is seen") {
   }
 }
 
-TEST_CASE("A header that was copied to another place is none there") {
+TEST_CASE("A header that was copied to another place is invalid there") {
   alignas(16) std::byte memory[256] = {};
   void* const block = Begin(memory, {.size = 10, .site = 5});
   for (size_t at = 32; at < sizeof memory; at += 16) {

@@ -103,7 +103,7 @@ TEST_CASE("Sums of threads that allocate and free each other's blocks are exact"
 }
 
 // Fewer than one call in 100 asks for room: 17 attempts until the longest pause, then one per pause.
-TEST_CASE("Without room for a shard calls are still counted, few retry, and room is used once available") {
+TEST_CASE("Without space for a shard calls are still counted, few threads retry, and space is used once available") {
   constexpr uint64_t kCalls = 4 * ThreadRows::kMaxPause;
   const uint32_t site = SiteOf(500);
   ThreadRows* rows = nullptr;
@@ -132,7 +132,7 @@ TEST_CASE("Without room for a shard calls are still counted, few retry, and room
   CHECK(file.without_shard == 0);
 }
 
-TEST_CASE("Where there is no room for another site, its sums are those of no site") {
+TEST_CASE("If there is no space for another site, its sums are those of no site") {
   ThreadRows* const rows = ThreadRows::Lease(TheTable().table);
   uint32_t without = 0;
   for (uintptr_t i = 0; i < 2 * format::kMaxNativeSites; ++i) {
@@ -148,7 +148,7 @@ TEST_CASE("Where there is no room for another site, its sums are those of no sit
   CHECK(SiteOf(1000) != kNoSite);  // a known one is still found
 }
 
-TEST_CASE("A table that is cut off or damaged is read as far as it goes, or refused with a reason") {
+TEST_CASE("A truncated or damaged table is read as far as possible, or refused with a reason") {
   std::ifstream in(TheTable().path, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(in)), {});
   const std::string path = TheTable().path + ".copy";
@@ -174,7 +174,7 @@ TEST_CASE("A table that is cut off or damaged is read as far as it goes, or refu
   std::filesystem::remove(path);
 }
 
-TEST_CASE("A table that somebody holds is not replaced") {
+TEST_CASE("A locked table is not replaced") {
   const char* why = "";
   CHECK(SiteTable::Create(TheTable().path.c_str(), 1, &why) == nullptr);
   CHECK(std::string(why).starts_with("exists and cannot be replaced"));

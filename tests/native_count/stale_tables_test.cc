@@ -33,7 +33,7 @@ std::string Make(const std::string& path, int age) {
 
 }  // namespace
 
-TEST_CASE("Of the tables of processes that are gone the youngest stay, and all others' do") {
+TEST_CASE("Of the tables of dead processes the newest stay, and those of other processes all stay") {
   const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/stale";
   std::filesystem::create_directory(folder);
   const std::string prefix = folder + "/heaprec-native-";

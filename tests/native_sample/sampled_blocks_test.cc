@@ -23,7 +23,7 @@ std::map<uint64_t, uint64_t> DeadOf(SampledBlocks* table) {
 
 }  // namespace
 
-TEST_CASE("A block that is followed is found when it is freed, and told once") {
+TEST_CASE("A tracked block is found when it is freed, and reported once") {
   const auto table = std::make_unique<SampledBlocks>();
   CHECK(!table->MayHold(Address(1)));
   CHECK(table->Take(Address(1)) == 0);
@@ -39,12 +39,12 @@ TEST_CASE("A block that is followed is found when it is freed, and told once") {
   CHECK(DeadOf(table.get()).empty());
 }
 
-TEST_CASE("Nothing is never followed") {
+TEST_CASE("A null block is never tracked") {
   const auto table = std::make_unique<SampledBlocks>();
   CHECK(table->Take(nullptr) == 0);
 }
 
-TEST_CASE("A block that was not moved after all is followed as before") {
+TEST_CASE("A block that was not moved in the end is tracked as before") {
   const auto table = std::make_unique<SampledBlocks>();
   const uint16_t place = table->Put(Address(1), 77);
   REQUIRE(table->Take(Address(1)) == place);
@@ -53,7 +53,7 @@ TEST_CASE("A block that was not moved after all is followed as before") {
   CHECK(table->Take(Address(1)) == place);
 }
 
-TEST_CASE("A block that is allocated and freed again and again is followed each time") {
+TEST_CASE("A block that is allocated and freed repeatedly is tracked each time") {
   const auto table = std::make_unique<SampledBlocks>();
   for (uint64_t sample = 1; sample <= 20'000; ++sample) {  // more than there is room for to tell of
     const uint16_t place = table->Put(Address(1), sample);
@@ -68,7 +68,7 @@ TEST_CASE("A block that is allocated and freed again and again is followed each 
   CHECK(table->Put(Address(1), 30'000) != 0);
 }
 
-TEST_CASE("What is dropped is not found, and what was freed before is not dropped") {
+TEST_CASE("A dropped block is not found, and a freed block is not dropped") {
   const auto table = std::make_unique<SampledBlocks>();
   const uint16_t place = table->Put(Address(1), 77);
   table->Drop(place, 78);  // another one
@@ -84,7 +84,7 @@ TEST_CASE("What is dropped is not found, and what was freed before is not droppe
   CHECK(DeadOf(table.get()) == std::map<uint64_t, uint64_t>{{79, 600}});
 }
 
-TEST_CASE("A quarter of the places finds room, and no more is taken than there is") {
+TEST_CASE("A quarter of the slots is used, and never more than there are") {
   const auto table = std::make_unique<SampledBlocks>();
   size_t refused = 0;
   for (uint64_t i = 0; i < SampledBlocks::kPlaces / 4; ++i) refused += table->Put(Address(i), i + 1) == 0;
@@ -101,7 +101,7 @@ TEST_CASE("A quarter of the places finds room, and no more is taken than there i
   CHECK(taken > SampledBlocks::kPlaces / 2);
 }
 
-TEST_CASE("Threads follow and free while the drain takes what is dead") {
+TEST_CASE("Threads track and free blocks while the drain takes the dead ones") {
   const auto table = std::make_unique<SampledBlocks>();
   constexpr uint64_t kEach = 100'000;
   constexpr int kThreads = 4;

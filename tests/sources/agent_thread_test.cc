@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kShort{1};
 
 }  // namespace
 
-TEST_CASE("It goes on until it is told to stop, and has ended when Stop returns") {
+TEST_CASE("The thread runs until it is stopped, and has ended when Stop returns") {
   std::atomic<int> turns{0};
   std::promise<void> three;
   bool has_ended = false;
@@ -30,7 +30,7 @@ TEST_CASE("It goes on until it is told to stop, and has ended when Stop returns"
   CHECK(has_ended);
 }
 
-TEST_CASE("A rest is cut short") {
+TEST_CASE("Stop interrupts a pause") {
   std::promise<bool> rested;
   StoppableThread thread("test", [&] { rested.set_value(thread.SleepOrStop(kLong)); });
   REQUIRE(thread.Start().ok());
@@ -38,7 +38,7 @@ TEST_CASE("A rest is cut short") {
   CHECK(rested.get_future().get());
 }
 
-TEST_CASE("A body that throws has ended, and one that ends by itself can be joined") {
+TEST_CASE("A body that throws has ended, and a thread that ends by itself can be joined") {
   for (const bool throws : {true, false}) {
     StoppableThread thread("test", [throws] {
       if (throws) throw std::runtime_error("no memory");
@@ -51,7 +51,7 @@ TEST_CASE("A body that throws has ended, and one that ends by itself can be join
   }
 }
 
-TEST_CASE("What never began has ended") {
+TEST_CASE("A thread that was never started has ended") {
   StoppableThread thread("test", [] {});
   CHECK(thread.TryJoin());
   thread.Stop();

@@ -46,7 +46,7 @@ TEST_CASE("A frame is known in the epoch in which it was stored") {
   CHECK_FALSE(cache->Find(12, 1));
 }
 
-TEST_CASE("Threads that store frames into the same slot never make a reader see a mixture") {
+TEST_CASE("Threads that store frames in the same slot never make a reader see a mixture") {
   auto cache = std::make_unique<FrameCache>();
   // Places that fall into one slot: whatever pushes the first one out.
   std::vector<uint64_t> places = {1};
@@ -63,7 +63,7 @@ TEST_CASE("Threads that store frames into the same slot never make a reader see 
       });
 }
 
-TEST_CASE("A stack that was stored is known by both halves of its identity") {
+TEST_CASE("A stored stack is found by both halves of its identity") {
   auto cache = std::make_unique<StackCache>();
   CHECK_FALSE(cache->Find({1, 2}));
   cache->Store({1, 2}, {{3, 4}, 5});
@@ -71,7 +71,7 @@ TEST_CASE("A stack that was stored is known by both halves of its identity") {
   CHECK_FALSE(cache->Find({1, 3}));
 }
 
-TEST_CASE("Threads that store stacks into the same slot never make a reader see a mixture") {
+TEST_CASE("Threads that store stacks in the same slot never make a reader see a mixture") {
   auto cache = std::make_unique<StackCache>();
   constexpr uint64_t kSlots = 1 << 14;
   std::vector<format::StackKey> keys;

@@ -23,7 +23,7 @@ struct Probe final : Source {
 
 }  // namespace
 
-TEST_CASE("Nobody is inside but between the beginning and the end of a turn, whatever threads take turns") {
+TEST_CASE("The gate counts callers only between the beginning and the end of a call") {
   constexpr int kThreads = 100;  // more than there are counts
   CHECK(CallbackScope::NobodyIsInside());
   std::atomic<int> seen{0};
@@ -43,7 +43,7 @@ TEST_CASE("Nobody is inside but between the beginning and the end of a turn, wha
   CHECK(CallbackScope::NobodyIsInside());
 }
 
-TEST_CASE("A source that was taken away is left and not entered again once nobody is inside") {
+TEST_CASE("A removed source is released, and not entered again, once no call is inside") {
   constexpr int kThreads = 3, kSources = 100;
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;

@@ -16,7 +16,7 @@ const void* At(uint64_t address) { return reinterpret_cast<const void*>(address)
 
 }  // namespace
 
-TEST_CASE("A thread is found under its address until another takes it, with the key that samples have") {
+TEST_CASE("A thread is found by its address until another one uses it, with the key of its samples") {
   const auto threads = std::make_unique<CensusThreads>();
   CensusThread found;
   CHECK_FALSE(threads->Find(At(0x1000), &found));
@@ -32,7 +32,7 @@ TEST_CASE("A thread is found under its address until another takes it, with the 
   CHECK(found.Name() == std::string(CensusThread::kMaxNameBytes, 'x'));
 }
 
-TEST_CASE("Long names are cut between characters") {
+TEST_CASE("Long names are truncated between characters") {
   const auto threads = std::make_unique<CensusThreads>();
   std::string name = "x";
   while (name.size() < 2 * CensusThread::kMaxNameBytes) name += "\xc3\xa4";
@@ -42,7 +42,7 @@ TEST_CASE("Long names are cut between characters") {
   CHECK(found.Name() == name.substr(0, CensusThread::kMaxNameBytes - 1));
 }
 
-TEST_CASE("More threads than there is room for have no name, and those that ended make room") {
+TEST_CASE("Threads beyond the limit have no name, and those that ended free their entries") {
   const auto threads = std::make_unique<CensusThreads>();
   CensusThread found;
   for (uint64_t i = 1; i <= 20'000; ++i) threads->Put(At(i * 64), i, 1, "t");
@@ -58,7 +58,7 @@ TEST_CASE("More threads than there is room for have no name, and those that ende
   }
 }
 
-TEST_CASE("An entry is never seen half written") {
+TEST_CASE("A partially written entry is never visible") {
   const auto threads = std::make_unique<CensusThreads>();
   std::atomic<bool> stop{false}, has_begun{false};
   std::thread writer([&] {

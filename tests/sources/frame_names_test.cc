@@ -44,7 +44,7 @@ TEST_CASE("Frames have the names with which they were added, and others have non
   CHECK_FALSE(names.HasMethod(FrameOf(1000, 0).method));
 }
 
-TEST_CASE("What is full keeps what it has, and what no trace has any more makes room") {
+TEST_CASE("A full table keeps its content, and entries without a trace are freed") {
   FrameNames names(true);
   AddAll(&names, 1, 20'000);
   CHECK(names.IsHalfFull());
@@ -62,7 +62,7 @@ TEST_CASE("What is full keeps what it has, and what no trace has any more makes 
   CHECK(IsKnown(names, 19'999, 0));
 }
 
-TEST_CASE("Where nothing is followed nothing is kept") {
+TEST_CASE("Without tracking nothing is kept") {
   FrameNames names(false);
   AddAll(&names, 1, 3);
   CHECK_FALSE(names.Has(FrameOf(1, 0)));

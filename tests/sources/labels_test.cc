@@ -24,7 +24,7 @@ struct Fresh {
 
 }  // namespace
 
-TEST_CASE("A label is set, replaced and taken away, whatever stands beside it") {
+TEST_CASE("A label is set, replaced and removed, whatever other labels there are") {
   const Fresh fresh;
   CHECK(Shown().empty());
   ClearLabel("a");
@@ -42,13 +42,13 @@ TEST_CASE("A label is set, replaced and taken away, whatever stands beside it") 
   CHECK(Shown().empty());
 }
 
-TEST_CASE("A thread that ends frees its labels") {
+TEST_CASE("The end of a thread frees its labels") {
   const size_t before = mallinfo2().uordblks;
   for (int i = 0; i < 1000; ++i) std::thread([] { CHECK(SetLabel("request", "42")); }).join();
   CHECK(mallinfo2().uordblks < before + 100 * kMaxLabelBytes);
 }
 
-TEST_CASE("What is no key or value, or does not fit, changes nothing") {
+TEST_CASE("Invalid keys and values, and those that do not fit, change nothing") {
   const Fresh fresh;
   REQUIRE(SetLabel("a", "1"));
   using namespace std::string_view_literals;
@@ -66,7 +66,7 @@ TEST_CASE("What is no key or value, or does not fit, changes nothing") {
   CHECK(Shown() == "|a=2|b=y");
 }
 
-TEST_CASE("Labels are their thread's own") {
+TEST_CASE("Labels belong to their thread") {
   const Fresh fresh;
   REQUIRE(SetLabel("a", "1"));
   std::string other = "?";

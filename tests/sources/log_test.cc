@@ -5,7 +5,7 @@
 
 namespace heaprec {
 
-TEST_CASE("The agent writes numbers of samples as the command does") {
+TEST_CASE("The agent prints numbers of samples like the command") {
   CHECK(SampleCount(0) == "0 samples");
   CHECK(SampleCount(1) == "1 sample");
   CHECK(SampleCount(999) == "999 samples");

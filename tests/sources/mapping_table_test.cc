@@ -71,7 +71,7 @@ struct Model {
 
 }  // namespace
 
-TEST_CASE("A commit lies within its reserve, which goes on, and ends with it") {
+TEST_CASE("A commit is inside its reserve, which continues, and ends with it") {
   MappingTable ranges;
   CHECK(ranges.Map(1, Pages(10, 30, MappingType::kReserve, false), 1).bytes == 20 * kPage);
   const MappingTable::New commit = ranges.Map(2, Pages(12, 20, MappingType::kPrivate), 2);
@@ -86,7 +86,7 @@ TEST_CASE("A commit lies within its reserve, which goes on, and ends with it") {
   CHECK(LeftOf(&ranges) == std::map<uint64_t, uint64_t>{{1, 0}, {2, 0}});
 }
 
-TEST_CASE("What may be touched and is not wholly within reserves takes their place") {
+TEST_CASE("An accessible mapping that is not completely inside reserves replaces them") {
   MappingTable ranges;
   (void)ranges.Map(1, Pages(10, 20, MappingType::kReserve), 1);
   (void)ranges.Map(2, Pages(20, 30, MappingType::kReserve), 1);
@@ -95,7 +95,7 @@ TEST_CASE("What may be touched and is not wholly within reserves takes their pla
   CHECK(LeftOf(&ranges) == std::map<uint64_t, uint64_t>{{2, 5}});
 }
 
-TEST_CASE("What the kernel gives anew was nobody's: what is known there has ended unheard") {
+TEST_CASE("A range that the kernel returns again was free: a known mapping there has ended unseen") {
   MappingTable ranges;
   (void)ranges.Map(1, Pages(10, 20, MappingType::kReserve, false), 1);
   (void)ranges.Map(2, Pages(10, 15, MappingType::kPrivate), 1);
@@ -103,7 +103,7 @@ TEST_CASE("What the kernel gives anew was nobody's: what is known there has ende
   CHECK(LeftOf(&ranges) == std::map<uint64_t, uint64_t>{{1, 4}, {2, 2}});
 }
 
-TEST_CASE("A mapping that is moved stays the one it was, and what is added is new") {
+TEST_CASE("A moved mapping keeps its identity, and an added part is new") {
   MappingTable ranges;
   (void)ranges.Map(1, Pages(10, 20, MappingType::kShared, false), 1);
   ranges.Detach(7, 10 * kPage, 20 * kPage);
@@ -117,7 +117,7 @@ TEST_CASE("A mapping that is moved stays the one it was, and what is added is ne
   CHECK(LeftOf(&ranges) == std::map<uint64_t, uint64_t>{{1, 8}, {2, 0}});
 }
 
-TEST_CASE("Of what nobody follows the ranges are known, and what was never mapped here is nothing") {
+TEST_CASE("The ranges of untracked mappings are known, and unknown ranges are ignored") {
   MappingTable ranges;
   (void)ranges.Map(0, Pages(10, 20, MappingType::kReserve), 1);
   CHECK(ranges.Map(1, Pages(12, 14, MappingType::kPrivate), 2).is_in_reserve);
@@ -127,7 +127,7 @@ TEST_CASE("Of what nobody follows the ranges are known, and what was never mappe
   CHECK(LeftOf(&ranges).empty());
 }
 
-TEST_CASE("What the kernel does not have any more is gone") {
+TEST_CASE("Ranges that the kernel no longer has are removed") {
   MappingTable ranges;
   (void)ranges.Map(1, Pages(10, 20, MappingType::kReserve), 1);
   (void)ranges.Map(2, Pages(30, 40, MappingType::kPrivate), 1);
@@ -143,7 +143,7 @@ TEST_CASE("What the kernel does not have any more is gone") {
   CHECK(LeftOf(&ranges) == std::map<uint64_t, uint64_t>{{1, 5}, {2, 2}});
 }
 
-TEST_CASE("Ranges and pages tell the same") {
+TEST_CASE("Ranges and pages give the same result") {
   std::mt19937 random(11);
   const auto below = [&random](uint64_t bound) { return random() % bound; };
   MappingTable ranges;

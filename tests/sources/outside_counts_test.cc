@@ -39,7 +39,7 @@ std::map<std::string, Counted> SumsOf(const OutsideClasses& classes, const std::
 }  // namespace
 
 // Run under --config=tsan as well.
-TEST_CASE("Each object is counted once under its class, whether its thread has a slot for the class or not") {
+TEST_CASE("Each object is counted once by class, whether its thread has a slot for the class or not") {
   constexpr int kThreads = 4, kEach = 20'000, kClasses = 11;
   const auto classes = std::make_unique<OutsideClasses>();
   std::vector<OutsideSlots> slots(kThreads);
@@ -66,7 +66,7 @@ TEST_CASE("Each object is counted once under its class, whether its thread has a
   CHECK(SumsOf(*classes, slots) == expected);
 }
 
-TEST_CASE("A class without room, or with a long name, counts as of no class") {
+TEST_CASE("A class without space, or with a long name, is counted as no class") {
   const auto classes = std::make_unique<OutsideClasses>();
   std::vector<OutsideSlots> slots(1);
   const std::string longest(OutsideClasses::kMaxNameBytes, 'l');

@@ -35,7 +35,7 @@ class Noted final : public Part {
 
 }  // namespace
 
-TEST_CASE("All parts hear of the recording, in their order") {
+TEST_CASE("All parts are told about the recording, in their order") {
   std::string heard;
   Parts parts;
   parts.Add(std::make_unique<Noted>("a.", &heard));
@@ -51,7 +51,7 @@ TEST_CASE("All parts hear of the recording, in their order") {
         "a.connect b.connect a.activate b.activate a.tick7 b.tick7 a.chunk b.chunk a.stack3 b.stack3 a.stop b.stop ");
 }
 
-TEST_CASE("The first part that cannot begin ends the beginning") {
+TEST_CASE("If a part cannot begin, no later one does") {
   std::string heard;
   Parts parts;
   parts.Add(std::make_unique<Noted>("a.", &heard));
@@ -63,7 +63,7 @@ TEST_CASE("The first part that cannot begin ends the beginning") {
   CHECK(heard == "a.activate b.activate ");
 }
 
-TEST_CASE("Parts have ended when each of them has") {
+TEST_CASE("The parts have ended when each of them has") {
   std::string heard;
   Parts parts;
   CHECK(parts.TryJoin());

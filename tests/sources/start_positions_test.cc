@@ -32,7 +32,7 @@ TEST_CASE("Each thread takes its own position, once") {
   CHECK(positions.armed_with().lambda == 0.5);
 }
 
-TEST_CASE("What no thread has taken is left") {
+TEST_CASE("Positions that no thread has taken stay") {
   StartPositions positions = PositionsOf(100);
   for (size_t i = 0; i < 100; i += 2) positions.Take(ThreadAt(i));
   size_t left = 0;
@@ -45,7 +45,7 @@ TEST_CASE("What no thread has taken is left") {
   CHECK(left == 50);
 }
 
-TEST_CASE("More threads than were reserved for are left out, and nothing is overwritten") {
+TEST_CASE("Threads beyond the reserved number are omitted, and nothing is overwritten") {
   StartPositions positions;
   positions.Reserve(1);
   for (size_t i = 0; i < 1000; ++i) positions.Add(ThreadAt(i), i, 1);
@@ -55,7 +55,7 @@ TEST_CASE("More threads than were reserved for are left out, and nothing is over
   CHECK(found < 1000);
 }
 
-TEST_CASE("Nothing reserved: no positions, and nobody is taken for new") {
+TEST_CASE("Without reserved positions no thread is new") {
   StartPositions positions;
   positions.Add(ThreadAt(1), 1, 1);
   positions.Seal({}, /*complete=*/true);

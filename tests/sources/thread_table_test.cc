@@ -63,7 +63,7 @@ TEST_CASE("Entries are never shared, and totals never fall while threads come an
 }
 
 // Run under --config=tsan as well.
-TEST_CASE("Whoever finds an entry's owner finds nothing of the owner before") {
+TEST_CASE("An entry with a new owner has no data of the previous one") {
   constexpr int kLives = 3000;
   ThreadTable& table = ThreadTable::Instance();
   // Of two JavaThreads that take turns in one entry, the first belongs to a recording, the second to none.

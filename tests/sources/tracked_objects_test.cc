@@ -30,7 +30,7 @@ struct TrackedOnce {
 
 }  // namespace
 
-TEST_CASE("After a visit that ran out of memory, objects are tracked and visited again") {
+TEST_CASE("After a visit without memory, objects are tracked and visited again") {
   TrackedOnce jvm;
   const auto fail = [](const heaprec_trace*, void*) { throw std::bad_alloc(); };
   CHECK_THROWS_AS(jvm.tracked.ForEach(&jvm.jni, HEAPREC_LIVE, fail, nullptr), std::bad_alloc);
@@ -40,7 +40,7 @@ TEST_CASE("After a visit that ran out of memory, objects are tracked and visited
             &jvm.jni, HEAPREC_LIVE, [](const heaprec_trace*, void*) {}, nullptr) == 2);
 }
 
-TEST_CASE("A thread that is in the callback while sampling is stopped leaves no reference") {
+TEST_CASE("A thread in the callback at the end of sampling leaves no reference") {
   TrackedOnce jvm;
   jvm.tracked.Clear(&jvm.jni);
   CHECK(TrackedOnce::references == 0);

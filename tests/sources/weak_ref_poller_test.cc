@@ -93,7 +93,7 @@ struct Bench {
   }
 };
 
-TEST_CASE("who is found dead is told once, and its place is free") {
+TEST_CASE("A dead object is reported once, and its entry is free") {
   Bench bench;
   const jweak first = bench.Track(1);
   bench.Track(2);
@@ -107,7 +107,7 @@ TEST_CASE("who is found dead is told once, and its place is free") {
   CHECK(bench.jvm.wrong == 0);
 }
 
-TEST_CASE("a collection of Shenandoah that is counted but has no cause yet has not been survived") {
+TEST_CASE("A collection of Shenandoah that is counted but has no cause yet has not been survived") {
   uint32_t collections = 0;
   std::array<char, 16> cause{"No GC"};
   Bench bench(hotspot::HeapMeter::ForTest("Shenandoah", &collections, cause));
@@ -128,7 +128,7 @@ TEST_CASE("a collection of Shenandoah that is counted but has no cause yet has n
   CHECK(survived == std::map<uint64_t, uint64_t>{{1, 0}, {2, 1}});
 }
 
-TEST_CASE("a look is taken after a pause, and now and then besides") {
+TEST_CASE("References are checked after a pause, and occasionally otherwise") {
   Bench bench;
   bench.Track(1);
   const uint64_t now = 1'000'000 * kMs * 1000;
@@ -144,7 +144,7 @@ TEST_CASE("a look is taken after a pause, and now and then besides") {
   CHECK(bench.jvm.looks == first + 1);
 }
 
-TEST_CASE("a look that has to wait does not put off the next one") {
+TEST_CASE("A check that has to wait does not delay the next one") {
   Bench bench;
   bench.Track(1);
   bench.jvm.wait_ns = 50 * kMs;
@@ -155,7 +155,7 @@ TEST_CASE("a look that has to wait does not put off the next one") {
   CHECK(bench.jvm.looks == 2);
 }
 
-TEST_CASE("references of dropped places are deleted without a look") {
+TEST_CASE("References of dropped entries are deleted without a check") {
   Bench bench;
   const jweak reference = bench.Track(1);
   int dropped = 0;
@@ -168,7 +168,7 @@ TEST_CASE("references of dropped places are deleted without a look") {
   CHECK(bench.jvm.wrong == 0);
 }
 
-TEST_CASE("a death that finds no room is told later") {
+TEST_CASE("A death without space in the ring is reported later") {
   Bench bench;
   bench.jvm.cleared = {bench.Track(1)};
   {
@@ -182,7 +182,7 @@ TEST_CASE("a death that finds no room is told later") {
   CHECK(bench.jvm.there.empty());
 }
 
-TEST_CASE("at the end nothing is left, but for what a thread is about to follow") {
+TEST_CASE("At the end no entry is left, except those that a thread is about to use") {
   Bench bench;
   bench.Track(1);
   bench.Track(2);

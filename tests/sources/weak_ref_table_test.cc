@@ -11,7 +11,7 @@ namespace {
 
 jweak Reference(uint64_t number) { return reinterpret_cast<jweak>(number << 4); }
 
-TEST_CASE("there are as many places as asked for, and each is taken once") {
+TEST_CASE("There are as many entries as requested, and each is taken once") {
   WeakRefTable places(100);
   std::set<uint16_t> taken;
   for (int i = 0; i < 100; ++i) taken.insert(places.Take());
@@ -20,7 +20,7 @@ TEST_CASE("there are as many places as asked for, and each is taken once") {
   CHECK(places.Take() == 0);
 }
 
-TEST_CASE("a place goes from hand to hand") {
+TEST_CASE("An entry is reused by other threads") {
   WeakRefTable places(1);
   REQUIRE(places.Take() == 1);
   CHECK(places.Look(1).state == WeakRefTable::State::kTaken);
@@ -49,7 +49,7 @@ TEST_CASE("a place goes from hand to hand") {
   CHECK(places.Take() == 1);
 }
 
-TEST_CASE("a place that is given up is free at once, or when its reference is deleted") {
+TEST_CASE("A released entry is free at once, or when its reference is deleted") {
   WeakRefTable places(1);
   REQUIRE(places.Take() == 1);
   places.Cancel(1, nullptr);
@@ -60,7 +60,7 @@ TEST_CASE("a place that is given up is free at once, or when its reference is de
 }
 
 // The JVM of the test: which references there are. Each is created once, deleted once, and looked at in between only.
-TEST_CASE("threads, drain and watch never see another sample's reference, nor one that is deleted") {
+TEST_CASE("Threads, drain and poller never see another sample's reference, nor a deleted one") {
   constexpr uint32_t kPlaces = 50;
   constexpr uint64_t kEach = 20'000;
   constexpr int kThreads = 3;

@@ -21,7 +21,7 @@ throttle::ControllerConfig Config() {
 
 }  // namespace
 
-TEST_CASE("A steady load soon has one window, and the ids of windows go up by one") {
+TEST_CASE("A steady load soon has one window, and the ids of windows increase by one") {
   WindowPublisher board(Config(), 0);
   uint32_t last = board.first().id;
   int after_a_second = 0;
@@ -60,7 +60,7 @@ TEST_CASE("Points with new stacks are fewer") {
   }
 }
 
-TEST_CASE("The points themselves lower lambda between two ticks, and never raise it") {
+TEST_CASE("Points lower lambda between two ticks, and never raise it") {
   WindowPublisher board(Config(), 0);
   for (uint64_t tick = 1; tick <= 100; ++tick) board.Tick(tick * 20 * kMs, tick * 20'000);  // 1 MB/s
   double lambda = board.Read().lambda;
@@ -77,7 +77,7 @@ TEST_CASE("The points themselves lower lambda between two ticks, and never raise
   CHECK(lambda < quiet / 30);
 }
 
-TEST_CASE("Points that do not look at lambda leave the windows as they would be if each looked") {
+TEST_CASE("Points that do not update lambda give the same windows as if each did") {
   throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
   config.points = GENERATE(0.0, 4000.0);
   WindowPublisher board(config, 0);
@@ -124,7 +124,7 @@ TEST_CASE("Points that do not look at lambda leave the windows as they would be 
   CHECK(points > 2000);
 }
 
-TEST_CASE("A tick may change how many points are drawn, and not how many are whole") {
+TEST_CASE("A tick may change the number of points, but not of whole points") {
   throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
   config.points = 4000;
   WindowPublisher board(config, 0);
@@ -142,7 +142,7 @@ TEST_CASE("A tick may change how many points are drawn, and not how many are who
   CHECK(next(4000).lambda == Approx(before.lambda).epsilon(0.11));
 }
 
-TEST_CASE("A window is found by its id as long as its slot is not used again") {
+TEST_CASE("A window is found by its id until its slot is used again") {
   throttle::ControllerConfig config = throttle::ConfigFor(150, 5000);
   config.points = 4000;
   WindowPublisher board(config, 0);

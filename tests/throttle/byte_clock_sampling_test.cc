@@ -100,7 +100,7 @@ void CheckEveryKind(const Population& population) {
 
 // n = 6,000,000 objects, about 300,000 points; statistic: objects per kind, binomial with pi(lambda, size) per object;
 // |z| <= 6 on at most 25 comparisons: 5e-8.
-TEST_CASE("under one lambda every site and size is decision as often as 1 - exp(-lambda size) says") {
+TEST_CASE("With one lambda every site and size is sampled as often as 1 - exp(-lambda size)") {
   const double lambda = 3e-5;
   Population population({lambda});
   SimulatedThread thread(11, {}, &population);
@@ -133,7 +133,7 @@ TEST_CASE("lambda may change at any time, known to the threads at their next dec
 }
 
 // n = 4,000,000 objects; statistics as above.
-TEST_CASE("arming nearer than the gap costs deliveries, not truth") {
+TEST_CASE("Arming nearer than the gap costs deliveries, but does not bias") {
   Population population({3e-5, 3e-4});
   SimulatedThread thread(3, {.reach = 0.25}, &population);
   Random random(8);
@@ -147,7 +147,7 @@ TEST_CASE("arming nearer than the gap costs deliveries, not truth") {
 
 // n = 4,000,000 objects, about 200,000 deliveries, one in five lost; statistic: bytes kept and missed against the
 // truth. A missed point adds 1 / lambda to the variance squared, at most; |z| <= 6: 2e-9.
-TEST_CASE("what the JVM drops is counted, with the bytes it stood for") {
+TEST_CASE("Objects that the JVM drops are counted, with the weight of their bytes") {
   const double lambda = 3e-5;
   Population population({lambda});
   SimulatedThread thread(12, {.dropped = 0.2}, &population);
@@ -162,7 +162,7 @@ TEST_CASE("what the JVM drops is counted, with the bytes it stood for") {
 }
 
 // n = 300,000 threads of 20 objects; statistics as above. A thread's first TLAB holds all it ever allocates.
-TEST_CASE("threads that end within their first TLAB have their share") {
+TEST_CASE("Threads that end within their first TLAB have the right share") {
   Population population({1e-5, 1e-4});
   SimulatedThread thread(13, {}, &population);
   Random random(10);
@@ -176,7 +176,7 @@ TEST_CASE("threads that end within their first TLAB have their share") {
 }
 
 // n = 9,000,000 objects, 60,000 points; statistic: points per object, binomial with pi(size); |z| <= 6, 3 comparisons.
-TEST_CASE("a loop whose period divides the TLAB is seen in its true shares") {
+TEST_CASE("A loop whose period divides the TLAB has the right shares") {
   const double lambda = 1e-4;
   Population population({lambda});
   SimulatedThread thread(14, {.least = 152 << 10, .most = 152 << 10}, &population);
@@ -188,7 +188,7 @@ TEST_CASE("a loop whose period divides the TLAB is seen in its true shares") {
   }
 }
 
-TEST_CASE("the clock's counters equal the bytes allocated, through refills, outside objects, losses and ends") {
+TEST_CASE("The clock's counters equal the allocated bytes, with refills, outside objects, losses and ends") {
   Population population({1e-4, 0, 1e-6});
   SimulatedThread thread(15, {.dropped = 0.1}, &population);
   Random random(11);

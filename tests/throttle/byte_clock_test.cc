@@ -24,14 +24,14 @@ struct Started : ByteClock {
   Started(uint64_t allocated, uint64_t size, ActiveWindow now, uint64_t seed = 1) { Start(allocated, size, seed, now); }
 };
 
-TEST_CASE("the inclusion probability keeps its digits where lambda * size is tiny or huge") {
+TEST_CASE("The inclusion probability is precise for tiny and huge lambda * size") {
   CHECK(InclusionProbability(1e-18, 8) == Approx(8e-18).epsilon(1e-12));
   CHECK(InclusionProbability(1e-3, 1000) == Approx(1 - std::exp(-1.0)).epsilon(1e-12));
   CHECK(InclusionProbability(1, 1 << 20) == 1);
   CHECK(InclusionProbability(0, 1 << 20) == 0);
 }
 
-TEST_CASE("the bytes charged are exactly those allocated since the start, whatever the way") {
+TEST_CASE("The counted bytes are exactly those allocated since the start, for each kind of event") {
   ByteClock clock;
   clock.Start(10'000, 64, 1, kAlways);
   clock.OnRefill(10'000, 64, kAlways);
@@ -49,7 +49,7 @@ TEST_CASE("the bytes charged are exactly those allocated since the start, whatev
   CHECK_FALSE(clock.started());
 }
 
-TEST_CASE("a clock started where the thread stood counts from there, and finds the point that it was armed with") {
+TEST_CASE("A clock that starts at the thread's position counts from there, and finds its armed point") {
   constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);  // the point: 2,500 bytes after 5,000
@@ -64,7 +64,7 @@ TEST_CASE("a clock started where the thread stood counts from there, and finds t
   CHECK(clock.bytes() == 2'504);
 }
 
-TEST_CASE("a point that passed between the start and the first decision is missed") {
+TEST_CASE("A point between the start and the first decision is missed") {
   constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);
@@ -73,7 +73,7 @@ TEST_CASE("a point that passed between the start and the first decision is misse
   CHECK(decision.missed_bytes == Approx((1 - 2.5) / 1e-3 + 3'984));
 }
 
-TEST_CASE("a point that passed between the last decision and the thread's end is missed") {
+TEST_CASE("A point between the last decision and the thread's end is missed") {
   constexpr ActiveWindow kArmed{1e-3, 4};
   ByteClock clock;
   clock.StartAt(5'000, 2.5, 1, kArmed);
@@ -84,7 +84,7 @@ TEST_CASE("a point that passed between the last decision and the thread's end is
   CHECK(last.missed_bytes == Approx((1 - 2.5) / 1e-3 + 4'000));
 }
 
-TEST_CASE("an object that was forced and not delivered before the thread's end is missed") {
+TEST_CASE("A forced object that was not delivered before the thread's end is missed") {
   Started clock(64, 64, kNever);
   REQUIRE(clock.OnOutside(30'064, 30'000, kAlways).action == HookDecision::Action::kForce);
   const HookDecision last = clock.Finish(30'064);
@@ -92,7 +92,7 @@ TEST_CASE("an object that was forced and not delivered before the thread's end i
   CHECK(last.missed_bytes == Approx(30'000));
 }
 
-TEST_CASE("a clock with a reach arms no farther than that many mean gaps, and no nearer than the point") {
+TEST_CASE("A clock with a reach arms at most that many mean gaps away, and no nearer than the point") {
   constexpr ActiveWindow kSlow{1e-6, 3};
   ByteClock clock;
   clock.SetMaxGap(0.25);
@@ -102,7 +102,7 @@ TEST_CASE("a clock with a reach arms no farther than that many mean gaps, and no
   CHECK(clock.OnDelivered(2'000'016, 16, kSlow).action == Delivery::kKept);
 }
 
-TEST_CASE("a finished clock goes on counting for its next thread") {
+TEST_CASE("A finished clock continues to count for its next thread") {
   Started clock(64, 64, kNever);
   clock.OnRefill(64, 64, kNever);
   clock.Finish(1'000);
@@ -114,7 +114,7 @@ TEST_CASE("a finished clock goes on counting for its next thread") {
   CHECK(clock.candidates() == 2);
 }
 
-TEST_CASE("a lambda of 0, or one that is no number, means no points and an infinite gap") {
+TEST_CASE("A lambda of 0, or one that is no number, means no points and an infinite gap") {
   for (double lambda : {0.0, -1.0, 1e-40, std::nan("")}) {
     Started clock(64, 64, {lambda, 1});
     CHECK(clock.OnRefill(1'000'000, 1'000'000, {lambda, 1}).gap == std::numeric_limits<double>::infinity());
@@ -125,7 +125,7 @@ TEST_CASE("a lambda of 0, or one that is no number, means no points and an infin
   }
 }
 
-TEST_CASE("an infinite lambda keeps every object with its own size as weight") {
+TEST_CASE("An infinite lambda keeps every object with its size as weight") {
   const ActiveWindow all{std::numeric_limits<double>::infinity(), 1};
   Started clock(64, 64, all);
   REQUIRE(clock.OnRefill(64, 64, all).action == Action::kForce);
@@ -133,7 +133,7 @@ TEST_CASE("an infinite lambda keeps every object with its own size as weight") {
   CHECK(clock.OnDelivered(80, 16, all).weight_bytes == 16);
 }
 
-TEST_CASE("the gap counts from the end of the object and shrinks by what is allocated") {
+TEST_CASE("The gap counts from the end of the object and decreases by what is allocated") {
   const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
@@ -143,7 +143,7 @@ TEST_CASE("the gap counts from the end of the object and shrinks by what is allo
   CHECK(clock.OnDelivered(6'164, 64, now).gap == Approx(gap - 5'100));
 }
 
-TEST_CASE("an outside object that is decision leaves the gap to the next point as it was") {
+TEST_CASE("An outside object does not change the gap to the next point") {
   const ActiveWindow now{1e-7, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
@@ -155,7 +155,7 @@ TEST_CASE("an outside object that is decision leaves the gap to the next point a
   CHECK(clock.OnDelivered(at, 1'000'000, now).gap == Approx(gap));
 }
 
-TEST_CASE("a candidate is passed if nothing is to be done but to count it, and then as a decision would count it") {
+TEST_CASE("A candidate without a decision is passed, and counted as a decision would count it") {
   const ActiveWindow now{1e-6, 1};
   Started passing(64, 64, now), touched(64, 64, now);
   double gap = passing.OnRefill(64, 64, now).gap;
@@ -169,7 +169,7 @@ TEST_CASE("a candidate is passed if nothing is to be done but to count it, and t
   CHECK(passing.candidates() == touched.candidates());
 }
 
-TEST_CASE("a candidate that is not passed leaves the clock as it was") {
+TEST_CASE("A candidate that is not passed does not change the clock") {
   const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   double gap = clock.OnRefill(64, 64, now).gap;
@@ -193,7 +193,7 @@ TEST_CASE("a candidate that is not passed leaves the clock as it was") {
   CHECK(clock.OnRefill(64, 0, now).gap == gap);
 }
 
-TEST_CASE("a candidate after a forced object is not passed: the object may be missing") {
+TEST_CASE("A candidate after a forced object is not passed, because the object may be missing") {
   Started clock(1'000, 1'000, kAlways);
   REQUIRE(clock.OnRefill(1'000, 1'000, kAlways).action == Action::kForce);
   double gap = 0;
@@ -201,7 +201,7 @@ TEST_CASE("a candidate after a forced object is not passed: the object may be mi
   CHECK_FALSE(clock.TrySkipOutside(1'000, 0, 1, gap));
 }
 
-TEST_CASE("objects outside are decision as often as their size says, whatever is allocated between them") {
+TEST_CASE("Objects outside of TLABs are sampled as often as their size requires, whatever is allocated between them") {
   // pi = 0.3 exactly; z beyond 5 in 6e-7 of all seeds.
   const ActiveWindow now{-std::log(0.7) / 1'000, 1};
   Started clock(1'000, 1'000, now, 7);
@@ -214,7 +214,7 @@ TEST_CASE("objects outside are decision as often as their size says, whatever is
   CHECK(std::abs(BinomialZ(hits, 100'000, 0.3)) < 5);
 }
 
-TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
+TEST_CASE("A new lambda changes only the rest of the gap") {
   const ActiveWindow high{1e-6, 1}, low{1e-8, 2};
   Started clock(64, 64, high);
   const double gap = clock.OnRefill(64, 64, high).gap;
@@ -222,7 +222,7 @@ TEST_CASE("a new lambda stretches what is left of the gap, and nothing else") {
   CHECK(clock.OnRefill(564, 64, low).gap == Approx((gap - 500) * 100));
 }
 
-TEST_CASE("an object delivered early is no sample") {
+TEST_CASE("An object that is delivered early is no sample") {
   const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
@@ -232,7 +232,7 @@ TEST_CASE("an object delivered early is no sample") {
   CHECK(decision.gap < 1);
 }
 
-TEST_CASE("bytes that are excluded count for nothing, and bring the next point no nearer") {
+TEST_CASE("Excluded bytes do not count, and do not bring the next point nearer") {
   const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;
@@ -246,7 +246,7 @@ TEST_CASE("bytes that are excluded count for nothing, and bring the next point n
   CHECK(clock.bytes() == 564);
 }
 
-TEST_CASE("an object that a hook has counted already is not judged again") {
+TEST_CASE("An object that a hook has counted is not decided on again") {
   Started clock(64, 64, kNever);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kArm);
   const DeliveryDecision decision = clock.OnDelivered(64, 64, kAlways);
@@ -254,7 +254,7 @@ TEST_CASE("an object that a hook has counted already is not judged again") {
   CHECK(clock.bytes() == 64);
 }
 
-TEST_CASE("a point that passed before the object is missed, with the bytes it stood for") {
+TEST_CASE("A point before the object is missed, with the weight of its bytes") {
   const ActiveWindow now{1e-6, 1};
   SECTION("found by a delivery") {
     Started clock(64, 64, now);
@@ -274,7 +274,7 @@ TEST_CASE("a point that passed before the object is missed, with the bytes it st
   }
 }
 
-TEST_CASE("a forced object that never comes is missed with its weight, and the next one is judged for itself") {
+TEST_CASE("A forced object that is never delivered is missed with its weight, and the next one is independent") {
   Started clock(1'000, 1'000, {1e-3, 1}, 3);
   HookDecision decision;
   uint64_t at = 1'000;
@@ -285,7 +285,7 @@ TEST_CASE("a forced object that never comes is missed with its weight, and the n
   CHECK(decision.missed_bytes >= 1'000 / InclusionProbability(1e-3, 1'000) - 1e-6);
 }
 
-TEST_CASE("a position that goes back starts the clock over: another thread in the same memory") {
+TEST_CASE("A position that goes back restarts the clock: another thread has the same memory") {
   Started clock(1'000'000, 64, kNever);
   clock.OnRefill(1'000'000, 64, kNever);
   const HookDecision decision = clock.OnRefill(4'096, 4'096, kAlways);
@@ -294,7 +294,7 @@ TEST_CASE("a position that goes back starts the clock over: another thread in th
   CHECK(clock.bytes() == 64 + 4'096);
 }
 
-TEST_CASE("a risen lambda changes neither the probability nor the window of a point armed before") {
+TEST_CASE("A higher lambda changes neither the probability nor the window of an armed point") {
   const ActiveWindow armed{1e-2, 5}, now{1, 6};
   Started clock(64, 64, armed);
   while (clock.OnRefill(clock.bytes() + 64, 64, armed).action != Action::kForce) {
@@ -307,7 +307,7 @@ TEST_CASE("a risen lambda changes neither the probability nor the window of a po
 }
 
 // n = 200,000 per case; statistic: kept objects, binomial with pi(lambda now, size); |z| <= 6: 2e-9 each, 12 cases.
-TEST_CASE("an object armed under any higher lambda is kept with the probability of lambda in force") {
+TEST_CASE("An object that was armed with a higher lambda is kept with the probability of the current one") {
   constexpr int kTrials = 200'000;
   const ActiveWindow now{1e-3, 8};
   const double ratio = GENERATE(1.0, 3.0, 10.0, 1000.0);  // lambda armed over lambda now
@@ -344,7 +344,7 @@ TEST_CASE("an object armed under any higher lambda is kept with the probability 
 
 // n = 200,000 per case; statistics: points and whole points, binomial with pi of the lower lambda of each kind; |z| <=
 // 6: 2e-9 each, 12 cases of two.
-TEST_CASE("a point is light or whole with the lower lambda of each kind, armed or now") {
+TEST_CASE("A point is light or whole by the lower lambda of each kind, armed or current") {
   constexpr int kTrials = 200'000;
   const ActiveWindow now{1e-3, 8, 2e-4};
   const double armed_lambda = GENERATE(5e-4, 1e-3, 1e-2);
@@ -376,7 +376,7 @@ TEST_CASE("a point is light or whole with the lower lambda of each kind, armed o
   CHECK(effective / points == Approx(pi_whole / pi / armed_whole));
 }
 
-TEST_CASE("the window of a sample is the one with the lower lambda for whole points") {
+TEST_CASE("A sample has the window with the lower lambda for whole points") {
   Random random(1);
   for (const auto& [armed, now] : {std::pair(ActiveWindow{1e-3, 7, 1e-4}, ActiveWindow{1e-4, 8, 5e-5}),
                                    std::pair(ActiveWindow{1e-4, 7, 1e-4}, ActiveWindow{1e-2, 8, 5e-5}),
@@ -389,7 +389,7 @@ TEST_CASE("the window of a sample is the one with the lower lambda for whole poi
   }
 }
 
-TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weight it was armed with") {
+TEST_CASE("When lambda has fallen to 0 an armed point is thinned, with its armed weight") {
   Started clock(64, 64, kAlways);
   REQUIRE(clock.OnRefill(64, 64, kAlways).action == Action::kForce);
   const DeliveryDecision decision = clock.OnDelivered(64, 64, kOff);
@@ -399,7 +399,7 @@ TEST_CASE("when lambda has fallen to 0 an armed point is thinned, with the weigh
 }
 
 // n = 1,000,000; statistic: kept events, binomial with p = 0.03; |z| <= 6: 2e-9.
-TEST_CASE("an event is kept with its probability and stands for the inverse of it") {
+TEST_CASE("An event is kept with its probability and weighs the inverse of it") {
   Random random(7);
   int kept = 0;
   for (int i = 0; i < 1'000'000; ++i) {

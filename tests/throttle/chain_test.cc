@@ -53,7 +53,7 @@ Load Named(const std::string& name) {
 // n = 8 runs of 12 s, up to 14,400 samples (96,000 at 1,000/s) kept; statistics: the total after the first stage (the
 // second keeps it) and each site after both, against the sampled variance sum w (w - size), which is exact for the
 // first stage and an upper bound for the second; |z| <= 6 on 135 comparisons: 3e-7.
-TEST_CASE("whatever arrives, no interval holds more than the cap and every estimate is unbiased") {
+TEST_CASE("For any arrivals no interval exceeds the cap and every estimate is unbiased") {
   const double rate = GENERATE(30.0, 150.0, 1'000.0);
   for (const Load& load : Loads()) {
     const Outcome out = RunAll(load, rate, 250'000'000);
@@ -68,7 +68,7 @@ TEST_CASE("whatever arrives, no interval holds more than the cap and every estim
 
 // Which sites were met says how many points are aimed at next, and must say nothing else. As above: 45 comparisons,
 // 1e-7.
-TEST_CASE("estimates are unbiased where the stacks of some sites are new and those of others are known") {
+TEST_CASE("Estimates are unbiased if only some sites have new stacks") {
   for (const Load& load : Loads()) {
     const Outcome out = RunAll(load, 150, 20'000'000, kRuns, kSites / 2);
     CAPTURE(load.name, out.total.truth, out.total.bytes);
@@ -81,7 +81,7 @@ TEST_CASE("estimates are unbiased where the stacks of some sites are new and tho
 
 // The mean over 8 runs of an interval's samples; the cap of 150 is met unless fewer than 150 of 180 expected points
 // fall, 2.5 sigma down; a mean below 142.5 is then below 1e-7.
-TEST_CASE("every interval is filled to 95 % as soon as the forecast can know of the load") {
+TEST_CASE("Every interval is filled to 95 % as soon as the load can be forecast") {
   const std::vector<std::pair<std::string, size_t>> cases = {// load, first interval to judge
                                                              {"steady", 0},
                                                              {"steady, 1 MB/s", 0},
@@ -108,7 +108,7 @@ TEST_CASE("after a step down by 100 the second interval fills at least half of i
 // c R (1 + ln(surprise)): for a surprise of at most 1e6, 14.8 c R.
 double MaxBuffered(double cap) { return 15 * throttle::ConfigFor(cap, 1e6).oversampling * cap; }
 
-TEST_CASE("the ring has to hold no more than the logarithm of the surprise") {
+TEST_CASE("The ring has space for the logarithm of the surprise") {
   for (const Load& load : Loads()) {
     for (uint64_t tick_ns : {50'000'000u, 1'000'000'000u}) {
       const Outcome out = RunAll(load, 150, tick_ns, 3);
@@ -119,7 +119,7 @@ TEST_CASE("the ring has to hold no more than the logarithm of the surprise") {
   }
 }
 
-TEST_CASE("a step from nothing to 5 GB/s is held within the same bound") {
+TEST_CASE("A step from nothing to 5 GB/s stays within the same bound") {
   const Load storm{
       .name = "storm",
       .threads = 8,
@@ -134,7 +134,7 @@ TEST_CASE("a step from nothing to 5 GB/s is held within the same bound") {
   CHECK(std::abs(out.total.Z()) <= kBound);
 }
 
-TEST_CASE("six samples a minute come one per ten seconds") {
+TEST_CASE("At six samples a minute there is one in ten seconds") {
   SimulatedRecorder r(throttle::ConfigFor(0.1, 1e6), kSites, 1);
   Run(Named("steady, 1 MB/s"), 120, 1, &r);
   REQUIRE(r.kept().size() == 12);

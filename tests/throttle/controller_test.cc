@@ -23,7 +23,7 @@ Forecast RunSteadily(Controller& controller, double rate, uint64_t until_ns) {
   return forecast;
 }
 
-TEST_CASE("a steady load meets c * cap over the bytes of an interval, at any time in it") {
+TEST_CASE("At a steady load lambda is c * cap over the bytes of an interval, at any time in it") {
   Controller controller({}, 0);
   for (uint64_t t : {5'000 * kMs, 5'300 * kMs, 5'950 * kMs}) {
     Controller with_new_stack({}, 0);
@@ -86,7 +86,7 @@ TEST_CASE(
   CHECK(forecast.Lambda(config, 100 * kMs, {}).whole == Approx(180 / (100e6 + 0.9 * 120e6)));
 }
 
-TEST_CASE("what is missing for a full interval is aimed at the bytes that are left of it") {
+TEST_CASE("The points that are missing in an interval are spread over its remaining bytes") {
   ControllerConfig config;
   config.oversampling = 2;
   Forecast forecast{.tick_ns = 600 * kMs,
@@ -109,7 +109,7 @@ TEST_CASE("what is missing for a full interval is aimed at the bytes that are le
   CHECK(forecast.Lambda(config, 600 * kMs, {}).whole == Approx(300 / (500e6 + 0.4 * 100e6)));
 }
 
-TEST_CASE("the points tell the controller what is missing") {
+TEST_CASE("The points tell the controller how many are missing") {
   ControllerConfig config;
   config.oversampling = 2;
   Controller controller(config, 0);
@@ -118,7 +118,7 @@ TEST_CASE("the points tell the controller what is missing") {
   CHECK(controller.Tick(1'100 * kMs, 2'000'000).sliding_budget == 0);
 }
 
-TEST_CASE("the bytes seen since the tick never raise lambda, and an impulse counts at once") {
+TEST_CASE("Bytes since the tick never raise lambda, and a burst counts at once") {
   const ControllerConfig config;
   const Forecast forecast{.tick_ns = 0, .interval_end_ns = kSecond, .bytes_so_far = 1e3, .rate = 1e3, .slow_rate = 1e3};
   for (uint64_t now : {uint64_t{0}, uint64_t{1}, 10 * kMs, 999 * kMs, kSecond, 1'500 * kMs, 77 * kSecond}) {
@@ -149,7 +149,7 @@ TEST_CASE("a step to any rate costs at most c * cap * (1 + ln surprise) points w
   }
 }
 
-TEST_CASE("when the drain is late the following intervals are counted on from the end of the last") {
+TEST_CASE("After a late drain the next intervals continue from the end of the last one") {
   const ControllerConfig config;
   const Forecast forecast{
       .tick_ns = 900 * kMs, .interval_end_ns = kSecond, .bytes_so_far = 50e6, .rate = 50e6, .slow_rate = 50e6};
@@ -159,7 +159,7 @@ TEST_CASE("when the drain is late the following intervals are counted on from th
   CHECK(forecast.Lambda(config, 60 * kSecond + 500 * kMs, {.effective = 1e9}).whole < 1e-4);
 }
 
-TEST_CASE("an idle application is sampled ever more densely, up to lambda_max") {
+TEST_CASE("In an idle application the sampling probability rises to lambda_max") {
   Controller controller({}, 0);
   RunSteadily(controller, 100e6, 2 * kSecond);
   double last = 0;
@@ -171,7 +171,7 @@ TEST_CASE("an idle application is sampled ever more densely, up to lambda_max") 
   CHECK(last == 1);
 }
 
-TEST_CASE("the start expects initial_rate, and forgets it within the first interval") {
+TEST_CASE("The start expects initial_rate, and corrects it within the first interval") {
   ControllerConfig config;
   config.initial_rate = 50e6;
   Controller controller(config, 7 * kSecond);
@@ -182,7 +182,7 @@ TEST_CASE("the start expects initial_rate, and forgets it within the first inter
   CHECK(later.Lambda(config, 7'900 * kMs, {}).whole > 100 * 180 / 50e6);
 }
 
-TEST_CASE("a tick after several intervals takes its share of the bytes, spread evenly") {
+TEST_CASE("A tick after several intervals spreads its bytes evenly over them") {
   Controller controller({}, 0);
   controller.Tick(900 * kMs, 0);
   const Forecast forecast = controller.Tick(3'400 * kMs, 25'000'000);
@@ -191,7 +191,7 @@ TEST_CASE("a tick after several intervals takes its share of the bytes, spread e
   CHECK(forecast.rate == Approx(10e6).epsilon(1e-6));
 }
 
-TEST_CASE("a tick at the same time, a clock or a total that goes back change nothing but what is new") {
+TEST_CASE("A tick at the same time, and a clock or total that goes back, change only what is new") {
   Controller controller({}, 1'000);
   const Forecast first = controller.Tick(500 * kMs, 5'000'000);
   const Forecast again = controller.Tick(500 * kMs, 5'000'000);
@@ -205,14 +205,14 @@ TEST_CASE("a tick at the same time, a clock or a total that goes back change not
   CHECK(impulse.rate == Approx(first.rate + 1e6 / 0.15));
 }
 
-TEST_CASE("the bytes of an interval end with it") {
+TEST_CASE("The bytes of an interval do not count in the next one") {
   Controller controller({}, 0);
   CHECK(controller.Tick(999 * kMs, 70'000'000).bytes_so_far == Approx(70e6));
   CHECK(controller.Tick(kSecond, 70'000'000).bytes_so_far == 0);
   CHECK(controller.Tick(1'100 * kMs, 71'000'000).bytes_so_far == Approx(1e6));
 }
 
-TEST_CASE("bytes that cannot give points do not count: lambda rises until the points are as many as wanted") {
+TEST_CASE("Bytes that cannot give points do not count: lambda rises until there are enough points") {
   Controller controller({}, 0);
   // One object of 1 GB a second and 1,000 of 1 kB: the points say so, whatever lambda is.
   double lambda = 0, in_interval = 0;
@@ -241,7 +241,7 @@ TEST_CASE("a cap of 0 means no points") {
   CHECK(controller.Tick(0, 0).Lambda(config, 10 * kMs, {}).whole == 0);
 }
 
-TEST_CASE("a rate becomes intervals that never let a second hold more than it") {
+TEST_CASE("A rate becomes intervals that never let a second exceed it") {
   for (double rate : {1.0, 2.5, 149.0, 150.0, 999.5, 1'000.0, 7'000.0, 100'000.0}) {
     const ControllerConfig config = ConfigFor(rate, 1'000);
     CAPTURE(rate, config.interval_ns, config.cap);
@@ -267,7 +267,7 @@ TEST_CASE("a rate becomes intervals that never let a second hold more than it") 
   CHECK(ConfigFor(100'000, 8'000).oversampling_new_stacks == ConfigFor(100'000, 8'000).oversampling);
 }
 
-TEST_CASE("fewer points are aimed at while their stacks are new, and what they cost stays the same") {
+TEST_CASE("With new stacks fewer points are requested, and their cost stays the same") {
   const ControllerConfig config = ConfigFor(150, 1'000);
   const auto oversampling_at = [&](double with_new_stack, double seconds) {
     Controller controller(config, 0);
@@ -297,7 +297,7 @@ TEST_CASE("fewer points are aimed at while their stacks are new, and what they c
         Approx(1 + 1 / ((1 - with_new_stack) / 3 + with_new_stack / 0.5)).epsilon(0.05));
 }
 
-TEST_CASE("intervals are numbered from the start") {
+TEST_CASE("Intervals are numbered from the start") {
   const Controller controller({}, 500);
   CHECK(controller.IntervalAt(0) == 0);
   CHECK(controller.IntervalAt(500) == 0);

@@ -137,7 +137,7 @@ Recorded Record(const Load& load, double rate) {
 
 // n = 12 runs of 8 s, up to 9,600 samples kept; statistics: the total after the first stage against sum w (w - 1),
 // exact for it, and each site after both, for which it is an upper bound; |z| <= 6 on 60 comparisons: 1.2e-7.
-TEST_CASE("events are sampled without bias and within their cap, whatever arrives") {
+TEST_CASE("For any arrivals events are sampled without bias and within their cap") {
   const double rate = GENERATE(20.0, 100.0);
   for (const Load& load : Loads()) {
     const Recorded out = Record(load, rate);
@@ -150,7 +150,7 @@ TEST_CASE("events are sampled without bias and within their cap, whatever arrive
   }
 }
 
-TEST_CASE("events fewer than the cap are all kept, each standing for itself") {
+TEST_CASE("Events below the cap are all kept with weight 1") {
   const Recorded out = Record(Loads().back(), 100);
   CHECK(out.kept == out.events);
   CHECK(out.total.estimate == static_cast<double>(out.events));

@@ -88,7 +88,7 @@ Speed IrregularBursts() {
 
 }  // namespace
 
-TEST_CASE("bursts of any period leave every interval full, and no second above 1.3 times the rate") {
+TEST_CASE("Bursts of any period leave every interval full, and no second above 1.3 times the rate") {
   for (const double period : {1.0, 0.73, 0.2}) {
     CAPTURE(period);
     CheckFull(RunAll({.name = "", .threads = 2, .rate = Bursts(period, 0.09), .tlab = kLarge, .objects = Buffers}, 12));
@@ -96,13 +96,13 @@ TEST_CASE("bursts of any period leave every interval full, and no second above 1
   CheckFull(RunAll({.name = "", .threads = 2, .rate = IrregularBursts(), .tlab = kLarge, .objects = Buffers}, 12));
 }
 
-TEST_CASE("after steps by a factor of 100, up and down, intervals are full but for that of the step and the next") {
+TEST_CASE("After steps by a factor of 100, up and down, only the interval of the step and the next are not full") {
   const Speed steps = [](uint32_t, double t) { return std::fmod(t, 6) < 3 ? 5e6 : 500e6; };
   CheckFull(RunAll({.name = "", .threads = 2, .rate = steps, .tlab = kLarge, .objects = Buffers}, 18),
             {3, 4, 6, 7, 9, 10, 12, 13, 15, 16});
 }
 
-TEST_CASE("ten idle minutes, then 5 GB/s: full from the very interval on, within the logarithm of the surprise") {
+TEST_CASE("Ten idle minutes, then 5 GB/s: full from that interval on, within the logarithm of the surprise") {
   const Speed wake = [](uint32_t, double t) { return t < 600.37 ? 0 : 5e9 / 8; };
   const Filled run = RunAll({.name = "", .threads = 8, .rate = wake, .tlab = kLarge, .objects = Buffers}, 604);
   for (size_t i = 600; i < 604; ++i) CHECK(run.fill[i] >= 0.95);
@@ -120,7 +120,7 @@ TEST_CASE("5 GB/s, then 10 MB/s: full again within 2 s") {
   }
 }
 
-TEST_CASE("1 thread, then 500: full from the very interval on") {
+TEST_CASE("1 thread, then 500: full from that interval on") {
   for (const double each : {10e6, 200e3}) {
     const Speed crowd = [each](uint32_t k, double t) { return k == 0 || t > 3.37 ? each : 0; };
     const Filled run = RunAll({.name = "", .threads = 500, .rate = crowd, .tlab = kLarge, .objects = Buffers}, 7);
@@ -129,7 +129,7 @@ TEST_CASE("1 thread, then 500: full from the very interval on") {
   }
 }
 
-TEST_CASE("a cold start at any speed fills the first interval, and holds no more than its surprise") {
+TEST_CASE("A cold start at any speed fills the first interval and respects the bound") {
   for (const double speed : {2e6, 50e6, 5e9}) {
     const Speed start = [speed](uint32_t, double) { return speed / 4; };
     const Filled run = RunAll({.name = "", .threads = 4, .rate = start, .tlab = kLarge, .objects = Buffers}, 3);
@@ -140,7 +140,7 @@ TEST_CASE("a cold start at any speed fills the first interval, and holds no more
   }
 }
 
-TEST_CASE("a program with fewer objects than the rate is recorded whole") {
+TEST_CASE("A program with fewer objects than the rate is recorded completely") {
   const TlabShape small{.least = 16 << 10, .most = 64 << 10};
   const Speed quiet = [](uint32_t, double) { return 50e3; };  // 24 objects per second and thread
   SimulatedRecorder r(throttle::ConfigFor(kRate, 1e6), kSites, 1, kTickNs);

@@ -30,7 +30,7 @@ double SumOfWeights(const IntervalReduction& reduction) {
 
 }  // namespace
 
-TEST_CASE("Bursts at the end of one interval and the start of the next stay within the sliding bound") {
+TEST_CASE("Bursts at the end of one interval and the start of the next respect the sliding limit") {
   Random random(1);
   IntervalReducer reducer({.cap = 150});
   std::vector<uint64_t> times;
@@ -47,7 +47,7 @@ TEST_CASE("Bursts at the end of one interval and the start of the next stay with
   CHECK(testing::MostInAnySecond(times) > 150);
 }
 
-TEST_CASE("Arrival patterns drawn at random never pass the sliding bound, nor the cap") {
+TEST_CASE("Random arrivals respect the sliding limit and the cap") {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const size_t cap = 10 + random.Next() % 200;
@@ -65,7 +65,7 @@ TEST_CASE("Arrival patterns drawn at random never pass the sliding bound, nor th
   }
 }
 
-TEST_CASE("An even load is reduced to the cap only, all weights equal") {
+TEST_CASE("An even load is reduced only to the cap, with equal weights") {
   Random random(3);
   IntervalReducer reducer({.cap = 150});
   for (uint64_t interval = 0; interval < 20; ++interval) {
@@ -76,7 +76,7 @@ TEST_CASE("An even load is reduced to the cap only, all weights equal") {
   }
 }
 
-TEST_CASE("A salvager that notes what the file holds reduces as the drain did") {
+TEST_CASE("A salvager that notes the samples in the file reduces like the drain") {
   Random random(4);
   IntervalReducer drain({.cap = 50, .recording = 7});
   const auto first = Points(0, 150, kSecond * 9 / 10, kSecond, random);
@@ -95,7 +95,7 @@ TEST_CASE("A salvager that notes what the file holds reduces as the drain did") 
 }
 
 // n = 4,000 seeds; statistic: z of the mean estimate of each tenth's share; false-alarm rate 10 x 1e-7 (|z| <= 5.3).
-TEST_CASE("Prefixes that are reduced again leave every part's estimate unbiased") {
+TEST_CASE("Prefixes that are reduced again give unbiased estimates of every part") {
   Random arrivals(5);
   const auto first = Points(0, 300, kSecond * 9 / 10, kSecond, arrivals);
   auto second = Points(1, 100, 0, kSecond / 10, arrivals);

@@ -51,7 +51,7 @@ void Add(const Estimate& from, Estimate* to) {
 
 // Of 4,000 points in a second the standard deviation is 63, of 40,000 in ten seconds 200; the controller's own error
 // comes on top. 4,400 and 52,000 are 6.3 and 60 of them.
-TEST_CASE("a steady load gets the points that were asked for, and samples as without light points") {
+TEST_CASE("A steady load has the requested points, and the same samples as without light points") {
   for (const double rate : {20e6, 200e6}) {
     SimulatedRecorder r(Config(), kSites, 1, kTickNs);
     Run(Steady(rate), 15, 1, &r);
@@ -67,7 +67,7 @@ TEST_CASE("a steady load gets the points that were asked for, and samples as wit
   }
 }
 
-TEST_CASE("a jump by J costs at most P (1 + ln J) points in its second, and the next seconds are steady") {
+TEST_CASE("A jump by J costs at most P (1 + ln J) points in its second, and the next seconds are steady") {
   for (const double jump : {10.0, 1e3, 1e6}) {
     const double before = jump > 1e4 ? 5e3 : 2e9 / jump;
     const Load load{.name = "",
@@ -88,13 +88,13 @@ TEST_CASE("a jump by J costs at most P (1 + ln J) points in its second, and the 
   }
 }
 
-TEST_CASE("a start at 200 MB/s takes no more points than a jump by four") {
+TEST_CASE("A start at 200 MB/s has no more points than a jump by four") {
   SimulatedRecorder r(Config(), kSites, 1, kTickNs);
   Run(Steady(200e6), 3, 1, &r);
   CHECK(static_cast<double>(MostWithin(r.point_times(), kSecond)) <= 1.1 * kPoints * (1 + std::log(4.0)));
 }
 
-TEST_CASE("all points and whole points alone are unbiased, whatever arrives") {
+TEST_CASE("For any arrivals all points, and whole points alone, are unbiased") {
   for (const Load& load : Loads()) {
     Estimate points, whole;
     std::vector<Estimate> site_points(kSites), sites(kSites);
@@ -119,7 +119,7 @@ TEST_CASE("all points and whole points alone are unbiased, whatever arrives") {
   }
 }
 
-TEST_CASE("fewer points than the samples need are no light points") {
+TEST_CASE("If fewer points are requested than the samples need, there are no light points") {
   SimulatedRecorder r(Config(500), kSites, 1, kTickNs);
   Run(Steady(20e6), 4, 1, &r);
   size_t whole = 0;

@@ -7,14 +7,14 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-TEST_CASE("Points take a hundredth of the CPU time of the second before") {
+TEST_CASE("Points take one percent of the CPU time of the second before") {
   PointAllowance allowance(/*cost_ns=*/2000, /*least=*/4000, /*most=*/100'000);
   CHECK(allowance.Update(5 * kSecond, 7 * kSecond) == 4000);  // what came before is not known
   CHECK(allowance.Update(6 * kSecond, 10 * kSecond) == Approx(3 * 0.01 * 1e9 / 2000));
   CHECK(allowance.Update(8 * kSecond, 14 * kSecond) == Approx(2 * 0.01 * 1e9 / 2000));
 }
 
-TEST_CASE("The allowance has two bounds, and the higher one gives way to the lower one") {
+TEST_CASE("The allowance has a lower and an upper limit, and the lower one has priority") {
   PointAllowance allowance(2000, 4000, 20'000);
   allowance.Update(kSecond, 0);
   CHECK(allowance.Update(2 * kSecond, 0) == 4000);
@@ -24,7 +24,7 @@ TEST_CASE("The allowance has two bounds, and the higher one gives way to the low
   CHECK(small.Update(2 * kSecond, 10 * kSecond) == 4000);
 }
 
-TEST_CASE("Clocks that do not advance leave the allowance as it is") {
+TEST_CASE("Clocks that do not advance do not change the allowance") {
   PointAllowance allowance(2000, 4000, 100'000);
   allowance.Update(kSecond, kSecond);
   const double before = allowance.Update(2 * kSecond, 4 * kSecond);

@@ -64,7 +64,7 @@ std::vector<double> Estimates(const std::vector<Life>& lives, int steps, size_t 
   return estimates;
 }
 
-TEST_CASE("what is kept estimates all that is there, at any time, without bias") {
+TEST_CASE("The kept entries estimate the live objects at any time without bias") {
   constexpr int kSteps = 60, kRuns = 4000;
   const std::vector<Life> lives = SomeLives(7, kSteps, 12);
   std::vector<double> sums(kSteps), squares(kSteps);
@@ -86,7 +86,7 @@ TEST_CASE("what is kept estimates all that is there, at any time, without bias")
   }
 }
 
-TEST_CASE("nothing is released as long as all have room, and the estimate is then exact") {
+TEST_CASE("Nothing is released while there are enough entries, and the estimate is then exact") {
   const std::vector<Life> lives = SomeLives(3, 10, 4);
   const std::vector<double> estimates = Estimates(lives, 10, 40, 1);
   for (int step = 0; step < 10; ++step) {
@@ -96,7 +96,7 @@ TEST_CASE("nothing is released as long as all have room, and the estimate is the
   }
 }
 
-TEST_CASE("the lowest priority goes first, and the thresholds rise") {
+TEST_CASE("The lowest priority is released first, and the thresholds rise") {
   PriorityReservoir reservoir(10, 5);
   for (uint64_t id = 1; id <= 100; ++id) reservoir.Add(id, 1);
   const std::vector<PriorityReservoir::Evicted> released = reservoir.EvictExcess();
@@ -110,7 +110,7 @@ TEST_CASE("the lowest priority goes first, and the thresholds rise") {
   CHECK_FALSE(reservoir.Remove(released.back().id));
 }
 
-TEST_CASE("who is kept follows from the seed and the ids, not from the order in which they came") {
+TEST_CASE("The kept samples depend on the seed and the ids, not on their order") {
   const auto run = [](uint64_t seed, bool backwards) {
     PriorityReservoir reservoir(5, seed);
     for (uint64_t i = 1; i <= 50; ++i) {
@@ -125,7 +125,7 @@ TEST_CASE("who is kept follows from the seed and the ids, not from the order in 
   CHECK(run(9, false) != run(10, false));
 }
 
-TEST_CASE("a reservoir of many comings and goings holds no more than is there") {
+TEST_CASE("A reservoir with many births and deaths holds no more than is live") {
   PriorityReservoir reservoir(100, 1);
   Random random(2);
   for (uint64_t id = 1; id <= 100'000; ++id) {

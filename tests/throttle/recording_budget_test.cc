@@ -27,7 +27,7 @@ std::vector<BufferedPoint> Points(uint64_t interval, size_t count, Random& rando
   return points;
 }
 
-TEST_CASE("every interval has something left, none more than the cap, and all together no more than N") {
+TEST_CASE("Every interval keeps something, none exceeds the cap, and all together do not exceed N") {
   for (const uint64_t most : {1u, 2u, 50u, 200u, 5'000u, 1'000'000u}) {
     for (const size_t cap : {1u, 150u, 8'000u}) {
       for (const uint64_t intervals : {0u, 1u, 10u, 3'600u}) {
@@ -53,13 +53,13 @@ TEST_CASE("every interval has something left, none more than the cap, and all to
   }
 }
 
-TEST_CASE("with a known duration every interval gets the same, and one part is left at the end") {
+TEST_CASE("With a known duration every interval gets the same, and one part is left at the end") {
   RecordingBudget budget(100, 150, 9, 1);
   for (int b = 0; b < 9; ++b, budget.CloseIntervals(1)) CHECK(budget.Next().length == Approx(10));
   CHECK(budget.Next().length < 10);
 }
 
-TEST_CASE("a bound that is never met leaves every interval its cap as long as the duration lasts") {
+TEST_CASE("A limit that is never reached leaves every interval its cap for the whole duration") {
   RecordingBudget budget(1'000'000, 150, 60, 1);
   for (int b = 0; b < 60; ++b, budget.CloseIntervals(1)) {
     CHECK(budget.Next().length == Approx(150));
@@ -67,7 +67,7 @@ TEST_CASE("a bound that is never met leaves every interval its cap as long as th
   }
 }
 
-TEST_CASE("no recording ever keeps more than N, whatever its intervals hold") {
+TEST_CASE("No recording keeps more than N samples, whatever its intervals contain") {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     const ReducerConfig bounds{.cap = 1 + random.Next() % 40,
@@ -89,7 +89,7 @@ TEST_CASE("no recording ever keeps more than N, whatever its intervals hold") {
 
 // n = 40,000 recordings of 10 intervals, N = 25, cap 10; statistic: times that each of 186 points is kept, binomial
 // with min(1, w / tau), and z of the estimate of what all intervals' path 1 holds; |z| <= 6 on 187 comparisons: 4e-7.
-TEST_CASE("each point is kept with probability min(1, w / tau), in intervals that keep less than one, too") {
+TEST_CASE("Each point is kept with probability min(1, w / tau), also in intervals that keep less than one") {
   constexpr int kRuns = 40'000;
   Random arrivals(3);
   std::vector<std::vector<BufferedPoint>> intervals;
@@ -131,7 +131,7 @@ TEST_CASE("each point is kept with probability min(1, w / tau), in intervals tha
   }
 }
 
-TEST_CASE("a salvager that notes how many intervals had points continues where the drain was killed") {
+TEST_CASE("A salvager that notes how many intervals had points continues like the killed drain") {
   Random random(8);
   const ReducerConfig bounds{.cap = 10, .recording = 99, .max_samples = 30};
   IntervalReducer drain(bounds), salvager(bounds);

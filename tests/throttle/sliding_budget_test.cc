@@ -16,7 +16,7 @@ void Burst(SlidingBudget& sliding_budget, uint64_t second, uint64_t begin_ms, ui
   }
 }
 
-TEST_CASE("without an interval before, points are usable up to the sliding cap") {
+TEST_CASE("Without an interval before, the sliding cap limits the points") {
   SlidingBudget sliding_budget(kSecond, 150, 195);
   sliding_budget.Add(100 * kMs, 120, 120);
   CHECK(sliding_budget.sliding_budget() == 120);
@@ -24,7 +24,7 @@ TEST_CASE("without an interval before, points are usable up to the sliding cap")
   CHECK(sliding_budget.sliding_budget() == 195);
 }
 
-TEST_CASE("after a burst that filled the end of an interval, an early one can use what the sliding cap leaves") {
+TEST_CASE("After a burst at the end of an interval, an early burst may use the rest of the sliding cap") {
   SlidingBudget sliding_budget(kSecond, 150, 195);
   Burst(sliding_budget, 0, 800, 900, 300);
   sliding_budget.Add(kSecond + 100 * kMs, 300, 300'000);
@@ -36,7 +36,7 @@ TEST_CASE("after a burst that filled the end of an interval, an early one can us
   CHECK(sliding_budget.sliding_budget() == Approx(195 - 150 + 50));
 }
 
-TEST_CASE("a steady interval after a steady one has room for all its points") {
+TEST_CASE("A steady interval after a steady one can keep all its points") {
   SlidingBudget sliding_budget(kSecond, 150, 195);
   Burst(sliding_budget, 0, 0, 1000, 300);
   for (uint64_t ms = 20; ms < 1000; ms += 20) {
@@ -45,7 +45,7 @@ TEST_CASE("a steady interval after a steady one has room for all its points") {
   }
 }
 
-TEST_CASE("points of a small interval count as they are, those of a large one by weight") {
+TEST_CASE("Points of a small interval count as one each, those of a large one by weight") {
   SlidingBudget few(kSecond, 150, 195), many(kSecond, 150, 195);
   Burst(few, 0, 500, 1000, 100);
   few.Add(kSecond + 10 * kMs, 300, 300);
@@ -57,7 +57,7 @@ TEST_CASE("points of a small interval count as they are, those of a large one by
   CHECK(many.sliding_budget() == Approx(195 - 15));
 }
 
-TEST_CASE("an interval without its neighbour before it has all the room; a tally across the border is shared out") {
+TEST_CASE("An interval without the one before it has no sliding limit; a count across the border is divided") {
   SlidingBudget sliding_budget(kSecond, 150, 195);
   Burst(sliding_budget, 0, 900, 1000, 300);
   sliding_budget.Add(5 * kSecond + 500 * kMs, 45, 45);

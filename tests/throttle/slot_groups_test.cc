@@ -19,7 +19,7 @@ std::vector<SlotWeight> operator+(std::vector<SlotWeight> a, const std::vector<S
 
 }  // namespace
 
-TEST_CASE("where the last room alone matters there is one group") {
+TEST_CASE("If only the last limit matters there is one group") {
   const std::vector<size_t> room = {60, 80, 100};
   const auto groups = GroupSlots(Points(0, 70, 1) + Points(1, 70, 1) + Points(2, 70, 1), room);
   REQUIRE(groups.size() == 1);
@@ -27,14 +27,14 @@ TEST_CASE("where the last room alone matters there is one group") {
   CHECK(groups[0].cap == 100);
 }
 
-TEST_CASE("few points are all kept") {
+TEST_CASE("A few points are all kept") {
   const std::vector<size_t> room = {60, 80, 100};
   const auto groups = GroupSlots(Points(1, 70, 5) + Points(2, 20, 1), room);
   REQUIRE(groups.size() == 1);
   CHECK(groups[0].cap == 90);
 }
 
-TEST_CASE("a burst at the start gets its room, and what came later fills the rest") {
+TEST_CASE("A burst at the start gets what it needs, and later points the rest") {
   const std::vector<size_t> room = {45, 45, 100};
   const auto groups = GroupSlots(Points(0, 300, 9) + Points(2, 80, 1), room);
   REQUIRE(groups.size() == 2);
@@ -43,7 +43,7 @@ TEST_CASE("a burst at the start gets its room, and what came later fills the res
   CHECK(groups[1].cap == 55);
 }
 
-TEST_CASE("no room is no room, no points need none") {
+TEST_CASE("Without space nothing is kept, and no points need none") {
   const std::vector<size_t> none = {0, 0};
   size_t sum = 0;
   for (const SlotGroup& group : GroupSlots(Points(0, 3, 1) + Points(1, 3, 1), none)) sum += group.cap;
@@ -52,7 +52,7 @@ TEST_CASE("no room is no room, no points need none") {
 }
 
 // Bounds on prefixes make a chain, so the most that can be kept is what a greedy walk keeps; and all must be spent.
-TEST_CASE("whatever the weights, bounds hold and the interval is as full as they let it be") {
+TEST_CASE("For any weights the limits hold and the interval is as full as they allow") {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed);
     std::vector<SlotWeight> points;

@@ -39,7 +39,7 @@ double KeptSum(const std::vector<BufferedPoint>& points, const Reduction& r) {
                          [&](double s, size_t i) { return s + r.WeightOf(points[i].weight); });
 }
 
-TEST_CASE("no more points than the cap are all kept as they are") {
+TEST_CASE("If there are no more points than the cap, all are kept unchanged") {
   const auto points = Points({5, 1, 7});
   for (size_t cap : {3u, 4u, 1'000u}) {
     const Reduction r = ReduceToCap(points, cap, 1);
@@ -56,7 +56,7 @@ TEST_CASE("a cap of 0 keeps nothing") {
   CHECK(std::isinf(r.tau));
 }
 
-TEST_CASE("exactly cap points are kept and the sum of the weights stays, whatever the weights") {
+TEST_CASE("Exactly cap points are kept and the sum of the weights does not change, for any weights") {
   const double decades = GENERATE(0.0, 1.0, 6.0, 15.0);
   for (size_t n : {2u, 3u, 10u, 151u, 500u, 5'000u}) {
     for (size_t cap : {size_t{1}, size_t{2}, n / 2, n - 1, size_t{150}}) {
@@ -74,7 +74,7 @@ TEST_CASE("exactly cap points are kept and the sum of the weights stays, whateve
   }
 }
 
-TEST_CASE("tau solves sum min(1, w / tau) = cap, and what is heavier than tau is always kept") {
+TEST_CASE("tau solves sum min(1, w / tau) = cap, and heavier points than tau are always kept") {
   const auto points = RandomPoints(400, 4, 3);
   const Reduction r = ReduceToCap(points, 150, 9);
   double expected = 0;
@@ -85,7 +85,7 @@ TEST_CASE("tau solves sum min(1, w / tau) = cap, and what is heavier than tau is
   CHECK(expected == Approx(150).epsilon(1e-12));
 }
 
-TEST_CASE("a weight 1e15 times the others is kept, and they still get their places") {
+TEST_CASE("A weight 1e15 times the others is kept, and the others are still sampled") {
   auto points = Points({1e15, 1, 1, 1, 1, 1});
   const Reduction r = ReduceToCap(points, 3, 4);
   CHECK(r.kept.size() == 3);
@@ -145,7 +145,7 @@ TEST_CASE("each point is kept with probability min(1, w / tau)") {
 // n = 20,000 reductions of 450 equal points to 150; statistic: how many of every third point are kept: hypergeometric,
 // with variance 150 / 3 * 2/3 * 300/449 = 22.3; the standard error of a variance is 1 %. Without the random order it is
 // 5,000.
-TEST_CASE("points that come in step with the sampling interval are not kept or lost together") {
+TEST_CASE("Points in step with the sampling interval are not kept or lost together") {
   constexpr int kRuns = 20'000;
   std::vector<BufferedPoint> points;
   for (uint64_t id = 0; id < 450; ++id) points.push_back({id, 1});
@@ -160,7 +160,7 @@ TEST_CASE("points that come in step with the sampling interval are not kept or l
 
 // n = 20,000 reductions of 400 points to 150; statistic: variance of the estimate of a subset's sum, whose standard
 // error is sqrt(2 / n) = 1 %, against independent choices. 6 % off is 6 sigma: 2e-9.
-TEST_CASE("a subset's sum scatters no more than under independent choices with the same probabilities") {
+TEST_CASE("A subset's sum varies no more than with independent choices of the same probabilities") {
   constexpr int kRuns = 20'000;
   const auto points = RandomPoints(400, 1.5, 12);
   double truth = 0, independent = 0;
@@ -202,7 +202,7 @@ std::vector<BufferedPoint> PointsAtPlaces() {
   return points;
 }
 
-TEST_CASE("every class and every place keeps its number of points up to rounding") {
+TEST_CASE("Every class and every path keeps its number of points up to rounding") {
   const auto points = PointsAtPlaces();
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const Reduction r = ReduceToCap(points, 150, seed);
@@ -248,7 +248,7 @@ void Estimate(const std::vector<BufferedPoint>& points, const Reduction& r, std:
 // n = 20,000 reductions of 360 points to 150, of 8 subsets; statistic: z of the mean error; |z| <= 6: 2e-8. A site or
 // class of k.f places scatters by f (1 - f) <= 1/4 of tau squared, where random order gives it 2 and more; variances
 // have a standard error of 1 %. What has nothing to do with places scatters no more than under independent choices.
-TEST_CASE("the order leaves every subset unbiased, and a site nothing but the variance of rounding") {
+TEST_CASE("The order keeps every subset unbiased, and a site varies only by rounding") {
   constexpr int kRuns = 20'000;
   const auto points = PointsAtPlaces();
   auto anywhere = points;

@@ -20,7 +20,7 @@ double LambdaAfter(WindowController& controller, uint64_t t, uint64_t total, Poi
   return controller.Tick(t, total, points).Lambda(controller.config(), t, {}).whole;
 }
 
-TEST_CASE("a steady load meets a fifth of c * cap over the bytes of 200 ms") {
+TEST_CASE("At a steady load lambda is a fifth of c * cap over the bytes of 200 ms") {
   WindowController controller(Config(), 0);
   double lambda = 0;
   for (uint64_t t = 0; t <= 10 * kSecond; t += 20 * kMs)
@@ -28,14 +28,14 @@ TEST_CASE("a steady load meets a fifth of c * cap over the bytes of 200 ms") {
   CHECK(lambda == Approx(36 / 20e6).epsilon(1e-6));
 }
 
-TEST_CASE("P_w stands until the window is over, whatever comes up to the guard") {
+TEST_CASE("P_w does not change before the window is over, for any load up to the guard") {
   WindowController controller(Config(), 0);
   const double first = LambdaAfter(controller, 0, 0);
   CHECK(LambdaAfter(controller, 199 * kMs, 1'000'000'000) == first);
   CHECK(LambdaAfter(controller, 200 * kMs, 1'000'000'000) < first / 100);
 }
 
-TEST_CASE("what a window left over is added to the next one's, what it overspent is taken from it") {
+TEST_CASE("What a window did not use is added to the next one, what it used too much is subtracted") {
   for (const double points : {0.0, 20.0, 36.0, 50.0}) {
     WindowController controller(Config(), 0);
     controller.Tick(0, 0);
@@ -52,14 +52,14 @@ TEST_CASE("the budget ends with its second") {
   CHECK(LambdaAfter(controller, kSecond, 1'000'000) == Approx(36 / 200'000.0));
 }
 
-TEST_CASE("the forecast is the mean of the windows, each counting two thirds of the one after it") {
+TEST_CASE("The forecast is the mean of the windows, each with two thirds of the weight of the next one") {
   WindowController controller(Config(), 0);
   controller.Tick(0, 0);
   CHECK(LambdaAfter(controller, 200 * kMs, 800'000, {.count = 36}) == Approx(36 / (200'000 + 600'000 / 3.0)));
   CHECK(LambdaAfter(controller, 400 * kMs, 800'000, {.count = 36}) == Approx(36 / (400'000 * 2 / 3.0)));
 }
 
-TEST_CASE("a tick that comes windows late takes them as even ones") {
+TEST_CASE("A tick that is windows late treats them as equal") {
   WindowController late(Config(), 0), punctual(Config(), 0);
   late.Tick(0, 0);
   punctual.Tick(0, 0);
@@ -68,7 +68,7 @@ TEST_CASE("a tick that comes windows late takes them as even ones") {
   CHECK(LambdaAfter(late, kSecond, 5'000'000, {.count = 50}) == Approx(expected));
 }
 
-TEST_CASE("overspending leaves a tenth of the target, never nothing") {
+TEST_CASE("Overspending leaves a tenth of the target, never nothing") {
   WindowController controller(Config(), 0);
   controller.Tick(0, 0);
   CHECK(LambdaAfter(controller, 200 * kMs, 200'000, {.count = 5'000}) == Approx(3.6 / 200'000));

@@ -87,7 +87,7 @@ void OnSignal(int) { of_signal = Look(&Rules()); }
 
 }  // namespace
 
-TEST_CASE("A stack is what backtrace() says, in code without frame pointers") {
+TEST_CASE("A stack equals that of backtrace(), in code without frame pointers") {
   deeper = Deep;
   Stacks stacks;
   CHECK(Deep(20, &stacks) == 210);
@@ -96,7 +96,7 @@ TEST_CASE("A stack is what backtrace() says, in code without frame pointers") {
   RequireSame(stacks, 22);
 }
 
-TEST_CASE("Frames of a size that is not known are passed through their frame pointer") {
+TEST_CASE("Frames of unknown size are unwound by their frame pointer") {
   deeper = Deep;
   for (const int bytes : {1, 100, 5000}) {
     Stacks stacks;
@@ -105,7 +105,7 @@ TEST_CASE("Frames of a size that is not known are passed through their frame poi
   }
 }
 
-TEST_CASE("Other libraries' frames are passed: libc, libstdc++") {
+TEST_CASE("Frames of other libraries are unwound: libc, libstdc++") {
   int numbers[] = {3, 1, 2};
   qsort(numbers, 3, sizeof numbers[0], Compare);
   RequireSame(of_comparison, 4);
@@ -123,7 +123,7 @@ TEST_CASE("A stack ends at a signal's frame, and has no wrong frame before it") 
   CHECK(std::equal(of_signal.ours.begin(), of_signal.ours.end(), of_signal.theirs.begin()));
 }
 
-TEST_CASE("What is in no module has no rule, and a stack is cut at what was asked for") {
+TEST_CASE("An address in no module has no rule, and a stack is truncated at the maximum depth") {
   const auto memory = std::make_unique<char[]>(64);
   CHECK(FindCfiRow(reinterpret_cast<uintptr_t>(memory.get())) == CfiRow{});
   CHECK(FindCfiRow(0) == CfiRow{});
@@ -133,7 +133,7 @@ TEST_CASE("What is in no module has no rule, and a stack is cut at what was aske
   CHECK(Unwind(&Rules(), {reinterpret_cast<uintptr_t>(memory.get()), 8, 8}, many) == 1);
 }
 
-TEST_CASE("A rule that leads out of the stack leads to no memory that cannot be read") {
+TEST_CASE("A rule that leads out of the stack reads no unreadable memory") {
   deeper = Deep;
   Stacks stacks;
   CHECK(Deep(3, &stacks) == 6);
@@ -176,7 +176,7 @@ TEST_CASE("After a step out of the stack, a page that was readable before is che
 }
 
 // Who asks for memory may hold what that thread waits for.
-TEST_CASE("Rules are found while another thread has the loader's list") {
+TEST_CASE("Rules are found while another thread holds the loader's lock") {
   static std::atomic<bool> has_list, has_rule;
   static bool came_in_time;
   std::thread other([] {
@@ -197,7 +197,7 @@ TEST_CASE("Rules are found while another thread has the loader's list") {
   CHECK(rule.base == CfiRow::Base::kSp);
 }
 
-TEST_CASE("Rules are forgotten when they are asked to be") {
+TEST_CASE("Rules can be removed from the cache") {
   CfiCache& rules = Rules();
   const auto pc = reinterpret_cast<uintptr_t>(&qsort) + 1;
   const CfiRow rule = rules.At(pc);

@@ -79,7 +79,7 @@ uintptr_t CodeIn(void* library) {
 
 }  // namespace
 
-TEST_CASE("A snapshot knows every module as the loader does") {
+TEST_CASE("A snapshot has the same modules as the loader") {
   const auto snapshot = std::make_unique<ModuleSnapshot>();
   size_t count = 0;
   for (int pass = 0; pass < 2; ++pass) {  // asked for the first time, and known
@@ -101,7 +101,7 @@ TEST_CASE("A snapshot knows every module as the loader does") {
   CHECK(count >= 6);
 }
 
-TEST_CASE("A snapshot finds nothing where no module is, and keeps errno") {
+TEST_CASE("A snapshot finds nothing at addresses without a module, and preserves errno") {
   ModuleSnapshot* const snapshot = std::make_unique<ModuleSnapshot>().release();
   const std::unique_ptr<ModuleSnapshot> owner(snapshot);
   Module module;
@@ -117,7 +117,7 @@ TEST_CASE("A snapshot finds nothing where no module is, and keeps errno") {
   munmap(anonymous, 4096);
 }
 
-TEST_CASE("A library that is loaded later is found, and forgotten when it has gone") {
+TEST_CASE("A library that is loaded later is found, and removed after it is unloaded") {
   const auto snapshot = std::make_unique<ModuleSnapshot>();
   Module module;
   snapshot->Renew();
@@ -136,7 +136,7 @@ TEST_CASE("A library that is loaded later is found, and forgotten when it has go
   CHECK(snapshot->Find(std::bit_cast<uintptr_t>(&std::malloc), &module));
 }
 
-TEST_CASE("The path of a mapping is the file's, and none where it does not fit") {
+TEST_CASE("The path of a mapping is the file's, and empty if it is too long") {
   std::array<char, 400> path;
   MappedFileAt(std::bit_cast<uintptr_t>(&Load), path);
   CHECK(path.data() == std::filesystem::read_symlink("/proc/self/exe").string());
@@ -145,7 +145,7 @@ TEST_CASE("The path of a mapping is the file's, and none where it does not fit")
   CHECK(std::string(small.data()).empty());
 }
 
-TEST_CASE("Threads ask while libraries come and go: what is answered is never another module's") {
+TEST_CASE("Look-ups while libraries are loaded and unloaded never return another module") {
   const auto snapshot = std::make_unique<ModuleSnapshot>();
   std::vector<std::pair<uintptr_t, uintptr_t>> steady;  // pc, bias
   for (const dl_phdr_info& info : Loaded()) steady.emplace_back(CodeIn(info), info.dlpi_addr);
@@ -176,7 +176,7 @@ TEST_CASE("Threads ask while libraries come and go: what is answered is never an
   CHECK(wrong == 0);
 }
 
-TEST_CASE("More modules than there is room for replace each other") {
+TEST_CASE("If there are too many modules, they replace each other") {
   const auto snapshot = std::make_unique<ModuleSnapshot>();
   // One library mapped by hand at many places.
   const std::string path = [] {
@@ -202,7 +202,7 @@ TEST_CASE("More modules than there is room for replace each other") {
   fclose(file);
 }
 
-TEST_CASE("A child of fork goes on with what its parent knew") {
+TEST_CASE("A forked child continues with its parent's modules") {
   const auto snapshot = std::make_unique<ModuleSnapshot>();
   Module module;
   REQUIRE(snapshot->Find(std::bit_cast<uintptr_t>(&std::malloc), &module));

@@ -25,7 +25,7 @@ uint64_t AddressInFile() {
 
 }  // namespace
 
-TEST_CASE("A function is told by an address in it") {
+TEST_CASE("A function is found by an address in it") {
   for (const char* const build_id : {"", kBuildId}) {
     const ElfFunctions table(kProgram, build_id, OpenElf);
     const ElfFunctions::Function function = table.At(AddressInFile() + 1);
@@ -36,13 +36,13 @@ TEST_CASE("A function is told by an address in it") {
 }
 
 // The process goes on with the library that it has, when another one takes its place in the file system.
-TEST_CASE("Functions of a file that is not the one which was loaded are not told") {
+TEST_CASE("Functions of a file other than the loaded one are not found") {
   CHECK(ElfFunctions(kProgram, "fedcba9876543210", OpenElf).At(AddressInFile() + 1).symbol.empty());
   CHECK(ElfFunctions("/proc/self/status", "", OpenElf).At(AddressInFile() + 1).symbol.empty());
   CHECK(ElfFunctions("/nowhere", kBuildId, OpenElf).At(AddressInFile() + 1).symbol.empty());
 }
 
-TEST_CASE("A program tells its interpreter, its machine and the libraries that it needs") {
+TEST_CASE("The interpreter, machine and libraries of a program are read") {
   const auto program = OpenElf(kProgram);
   REQUIRE(program.ok());
   CHECK(program->HasSegment(PT_INTERP));
@@ -52,7 +52,7 @@ TEST_CASE("A program tells its interpreter, its machine and the libraries that i
   CHECK(program->BuildId() == kBuildId);
 }
 
-TEST_CASE("A function of a library is named after the library was loaded and the list of libraries read again") {
+TEST_CASE("A library's function has a name after the library was loaded and the list of libraries read again") {
   constexpr char kLibrary[] = "libthread_db.so.1";  // nothing here needs it
   REQUIRE(dlopen(kLibrary, RTLD_NOW | RTLD_NOLOAD) == nullptr);
   Symbolizer symbols;
@@ -78,7 +78,7 @@ TEST_CASE("A function of a library is named after the library was loaded and the
   CHECK(symbols.IsCurrent());
 }
 
-TEST_CASE("What is no regular file is not read") {
+TEST_CASE("Only regular files are read") {
   for (const char* const path : {"/dev/zero", "/", "/no/such/file"}) {
     const auto opened = OpenElf(path);
     REQUIRE_FALSE(opened.ok());

@@ -82,7 +82,7 @@ void CheckCounts(const Bench::Read& read) {
 
 }  // namespace
 
-TEST_CASE("maxsize keeps the youngest chunks, never more than a chunk beyond it, and the file is whole at every tick") {
+TEST_CASE("maxsize keeps the newest chunks and at most one chunk more, and the file is complete at every tick") {
   Limits limits;
   limits.max_bytes = 64 << 10;
   Bench bench(kPerSecond, {}, 0, limits);
@@ -107,7 +107,7 @@ TEST_CASE("maxsize keeps the youngest chunks, never more than a chunk beyond it,
   CHECK(std::distance(begin(files), end(files)) == 1);
 }
 
-TEST_CASE("A file that lost its front and then its header is read by a copy that says where it begins") {
+TEST_CASE("A file that lost its beginning and then its header is read with a copy of the header") {
   Limits limits;
   limits.max_bytes = 64 << 10;
   Bench bench(kPerSecond, {}, 0, limits);
@@ -122,7 +122,7 @@ TEST_CASE("A file that lost its front and then its header is read by a copy that
   CHECK(Ids(read) == Ids(whole));
 }
 
-TEST_CASE("A file that begins where a disk was full has the counts of what was lost there") {
+TEST_CASE("A file that begins after a full disk has the counts of what was lost") {
   Limits limits;
   SECTION("maxsize") { limits.max_bytes = 64 << 10; }
   SECTION("maxage") { limits.max_age_ns = 80 * kSecond; }
@@ -145,7 +145,7 @@ TEST_CASE("A file that begins where a disk was full has the counts of what was l
   CHECK(begins_there);
 }
 
-TEST_CASE("maxage keeps the last of it, and little more than that") {
+TEST_CASE("maxage keeps this time, and little more") {
   Limits limits;
   limits.max_age_ns = 16 * kSecond;
   Bench bench(kPerSecond, {}, 0, limits);
@@ -161,7 +161,7 @@ TEST_CASE("maxage keeps the last of it, and little more than that") {
   }
 }
 
-TEST_CASE("Rotation ends a file and goes on in the next free name; each is complete, together they are all") {
+TEST_CASE("Rotation ends a file and continues under the next free name; each is complete") {
   Limits limits;
   limits.rotate_ns = 10 * kSecond;
   Bench bench(kPerSecond, {}, 0, limits);
@@ -180,7 +180,7 @@ TEST_CASE("Rotation ends a file and goes on in the next free name; each is compl
   CHECK(std::is_sorted(ids.begin(), ids.end()));
 }
 
-TEST_CASE("A file grows to about the size at which it is to be rotated") {
+TEST_CASE("A file grows to about the size of the rotation") {
   Limits limits;
   limits.rotate_bytes = 20'000;
   Bench bench(kPerSecond, {}, 0, limits);
@@ -206,7 +206,7 @@ TEST_CASE(
   CHECK(read.samples.size() == 2 * kPerSecond);  // the block that found out went the way of the file
 }
 
-TEST_CASE("A file that is moved away is ended there, and the recording goes on under the name") {
+TEST_CASE("A file that is moved away is ended there, and the recording continues under the name") {
   Bench bench(kPerSecond);
   Record(&bench, 0, 3);
   const std::string moved = bench.directory() / "moved.hrec";
@@ -221,7 +221,7 @@ TEST_CASE("A file that is moved away is ended there, and the recording goes on u
   CHECK(Ids(first).back() + 1 == Ids(second).front());
 }
 
-TEST_CASE("A stranger's file under the recording's name is left alone") {
+TEST_CASE("A file of another program under the recording's name is not touched") {
   Bench bench(kPerSecond);
   Record(&bench, 0, 3);
   std::filesystem::remove(bench.path());
@@ -232,7 +232,7 @@ TEST_CASE("A stranger's file under the recording's name is left alone") {
   CheckWhole(Bench::ReadBack(bench.directory() / "rec-1.hrec"));
 }
 
-TEST_CASE("A symbolic link to nowhere under the recording's name does not end the recording") {
+TEST_CASE("A dangling symbolic link under the recording's name does not end the recording") {
   Bench bench(kPerSecond);
   Record(&bench, 0, 3);
   std::filesystem::remove(bench.path());

@@ -21,7 +21,7 @@ void Sample(Bench* bench, uint64_t id, uint64_t time_ns, const OneFrame& stack, 
 
 }  // namespace
 
-TEST_CASE("A stack that is needed by no sample that is kept is not announced, and only its path is in the file") {
+TEST_CASE("A stack that no kept sample needs is not announced, and only its path is in the file") {
   Bench bench(1);
   const OneFrame heavy("heavy"), light("light");
   Sample(&bench, 1, kSecond / 10, light, Brings::kStack, 1);
@@ -37,7 +37,7 @@ TEST_CASE("A stack that is needed by no sample that is kept is not announced, an
   CHECK(read.rows.size() == 2);
 }
 
-TEST_CASE("A stack that comes a second time is announced at once, and need not be brought any more") {
+TEST_CASE("A stack that occurs a second time is announced at once, and later samples do not bring it") {
   Bench bench(150);
   const OneFrame stack("often");
   Sample(&bench, 1, kSecond / 10, stack, Brings::kStack);
@@ -51,7 +51,7 @@ TEST_CASE("A stack that comes a second time is announced at once, and need not b
   CHECK(read.stacks == 1);
 }
 
-TEST_CASE("What a buffered sample has brought stays in the lane as long as the sample") {
+TEST_CASE("Definitions that a buffered sample brought stay in the lane as long as the sample") {
   Bench bench(150);
   Sample(&bench, 1, kSecond / 2, OneFrame("early"), Brings::kStack);
   const uint64_t late_begin = bench.head();
@@ -66,7 +66,7 @@ TEST_CASE("What a buffered sample has brought stays in the lane as long as the s
   CHECK(bench.ReadBack().leaf_methods == std::vector<std::string>{"p/C.early:14", "p/C.late:14"});
 }
 
-TEST_CASE("A stack is kept for a sample that is under way, and for none that never comes") {
+TEST_CASE("A stack waits for its sample, but not for one that never arrives") {
   Bench bench(150);
   bench.LetTimePass();
   {

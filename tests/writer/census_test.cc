@@ -20,7 +20,7 @@ uint64_t ObjectsIn(const Bench::Read& read) {
 
 }  // namespace
 
-TEST_CASE("Walks add up by second and class, and counters follow them") {
+TEST_CASE("Walks add up by second and class, and counters agree") {
   Bench bench(150);
   bench.Walk(kSecond / 4, "p/A", 10);
   bench.Walk(kSecond / 2, "p/A", 5);
@@ -56,7 +56,7 @@ TEST_CASE("Every chunk names the classes of its rows") {
   CHECK(ObjectsIn(read) == 12);
 }
 
-TEST_CASE("Whatever the number of walks, threads and classes before the drain comes, all objects are counted") {
+TEST_CASE("All objects are counted, however many walks, threads and classes there are before the drain runs") {
   Bench bench(150);
   constexpr uint64_t kWalks = 200'000;
   std::vector<std::thread> threads;
@@ -74,7 +74,7 @@ TEST_CASE("Whatever the number of walks, threads and classes before the drain co
   CHECK(read.census.at({0, ""}).objects.counted > 0);  // of classes that have no row of their own
 }
 
-TEST_CASE("Walks beside a drain that writes block after block are each counted once") {
+TEST_CASE("Walks during a drain that writes block after block are each counted once") {
   Bench bench(150);
   constexpr uint64_t kWalks = 50'000;
   std::atomic<int> at_work{4};
@@ -96,7 +96,7 @@ TEST_CASE("Walks beside a drain that writes block after block are each counted o
   CHECK(read.census.size() == 50);
 }
 
-TEST_CASE("While a disk stays full nothing that walks found is lost") {
+TEST_CASE("While a disk stays full, no walk is lost") {
   Bench bench(150);
   bench.Walk(kSecond / 2, "p/A", 1);
   bench.TickAt(kSecond);
@@ -117,7 +117,7 @@ TEST_CASE("While a disk stays full nothing that walks found is lost") {
   CHECK(read.census_counters.lost == 0);
 }
 
-TEST_CASE("What walks found is lost, and counted, if neither file nor ring can have it in the end") {
+TEST_CASE("Walks are lost, and counted, if neither file nor ring can hold them at the end") {
   const FileSizeLimit full(64 << 10);
   Bench bench(2000);
   uint64_t id = 0, second = 0;

@@ -35,7 +35,7 @@ void SampleWithoutDefinition(Bench* bench, uint64_t id, uint64_t time_ns) {
 
 }  // namespace
 
-TEST_CASE("Samples are buffered until their interval closes, and are in the file right after") {
+TEST_CASE("Samples are buffered until their interval closes, and then written at once") {
   Bench bench(150);
   for (uint64_t i = 1; i <= 10; ++i) bench.Sample(i, i * kSecond / 20);
   bench.TickAt(kSecond * 9 / 10);
@@ -48,7 +48,7 @@ TEST_CASE("Samples are buffered until their interval closes, and are in the file
   CHECK(bench.ring().lane(0).tail.load() == bench.ring().lane(0).head.load());
 }
 
-TEST_CASE("No interval holds more than its cap, and the weights of what goes are passed on") {
+TEST_CASE("No interval exceeds its cap, and the weights of dropped samples are passed on") {
   Bench bench(20);
   for (uint64_t i = 1; i <= 200; ++i) bench.Sample(i, i * kSecond / 201, 1000, static_cast<uint32_t>(i));
   bench.TickAt(kSecond);
@@ -65,7 +65,7 @@ TEST_CASE("No interval holds more than its cap, and the weights of what goes are
 }
 
 // Its thread may belong to a program whose stack frame an exception would then write to.
-TEST_CASE("A drain that finds no memory, not even to stop sampling, ends and says so") {
+TEST_CASE("A drain without memory, not even to stop sampling, ends with a message") {
   Bench bench(150);
   bench.ExhaustMemory();
   auto snapshot = bench.drain().RequestSnapshot();
@@ -84,7 +84,7 @@ TEST_CASE("Each class keeps its share of an interval, up to rounding") {
   for (const auto& [name, count] : kept) CHECK((count == 6 || count == 7));  // of 6.6 or 6.7
 }
 
-TEST_CASE("A sample that comes after its interval was written counts in the next, at that one's start") {
+TEST_CASE("A sample that arrives after its interval was written counts in the next one, at its start") {
   Bench bench(5);
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
@@ -105,7 +105,7 @@ TEST_CASE("A late drain closes every interval that has passed, each with its own
   CHECK(read.intervals.size() == 6);
 }
 
-TEST_CASE("What was counted while the drain was late belongs to the intervals whose samples were buffered") {
+TEST_CASE("Counts of a late drain belong to the intervals whose samples were buffered") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2, 1000);
   bench.Sample(2, kSecond * 3 / 2, 3000);
@@ -126,7 +126,7 @@ TEST_CASE("What was counted while the drain was late belongs to the intervals wh
 }
 
 // Deaths of samples whose interval is open keep their lane, but no more than half of it.
-TEST_CASE("A lane is given back up to the beginning of a record, however many deaths are in it") {
+TEST_CASE("A lane is freed up to the beginning of a record, however many deaths are in it") {
   Bench bench(100);
   buffer::Ring& ring = bench.ring();
   const auto none = [] {
@@ -174,7 +174,7 @@ TEST_CASE("Definitions outlive the chunk in which they were announced") {
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C1"});
 }
 
-TEST_CASE("A sample that is buffered while chunks come and go keeps the name that was announced before it came") {
+TEST_CASE("A buffered sample keeps its announced name across chunks") {
   Bench bench(150, {}, 5);
   bench.ring().header().interval_ns = 3600 * kSecond;
   bench.Sample(1, kSecond / 10, 1, 0, format::Kind::kException);
@@ -190,7 +190,7 @@ TEST_CASE("A sample that is buffered while chunks come and go keeps the name tha
   CHECK(bench.ReadBack().classes == std::vector<std::string>{"p/C1", "p/C1"});
 }
 
-TEST_CASE("A stack is whole even if its method stands in a lane that was scanned before") {
+TEST_CASE("A stack is complete even if its method is in a lane that was scanned before") {
   Bench bench(150);
   // What two threads do: the method is emitted in lane 0, the stack that needs it stands in lane 3. A scan in the
   // order of the lanes that passes lane 0 too early is played by lanes in the other order: the stack comes first.
@@ -229,7 +229,7 @@ TEST_CASE("A stack is whole even if its method stands in a lane that was scanned
   CHECK(read.leaf_methods == std::vector<std::string>{"p/C.m:14"});
 }
 
-TEST_CASE("The end writes what is buffered, closes the ring and says why") {
+TEST_CASE("The end writes what is buffered, closes the ring and gives the reason") {
   Bench bench(150);
   bench.Sample(1, kSecond / 10);
   bench.EndAt(kSecond / 5);
@@ -241,7 +241,7 @@ TEST_CASE("The end writes what is buffered, closes the ring and says why") {
   CHECK(bench.drain().Wait(0));
 }
 
-TEST_CASE("A recording that has ended leaves no open file behind") {
+TEST_CASE("A recording that has ended leaves no file open") {
   const auto open_files = [](const std::string& path) {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return std::count_if(begin(all), end(all), [&path](const auto& entry) {
@@ -255,7 +255,7 @@ TEST_CASE("A recording that has ended leaves no open file behind") {
   CHECK(open_files(bench.path()) == 0);
 }
 
-TEST_CASE("samples= is never exceeded, and the recording goes on") {
+TEST_CASE("samples= is never exceeded, and the recording continues") {
   DrainConfig config;
   config.max_samples = 7;
   Bench bench(5, config);
@@ -277,7 +277,7 @@ TEST_CASE("samples= is never exceeded, and the recording goes on") {
   }
 }
 
-TEST_CASE("Intervals share a block for as long as was said, and no longer once there is much to write") {
+TEST_CASE("Intervals share a block for the set time, or less when there is much to write") {
   const auto blocks_of_eight_seconds = [](uint64_t block_ns, uint64_t per_second) {
     DrainConfig config;
     config.block_ns = block_ns;
@@ -298,7 +298,7 @@ TEST_CASE("Intervals share a block for as long as was said, and no longer once t
   CHECK(blocks_of_eight_seconds(4 * kSecond, 2000) >= 5);  // a quarter of the ring
 }
 
-TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what the block that waits stands for") {
+TEST_CASE("A disk that is full for a while loses nothing: the ring keeps the samples of the waiting block") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
@@ -333,7 +333,7 @@ TEST_CASE("A disk that is full for a while costs nothing: the ring keeps what th
   CHECK(read.skipped == 0);
 }
 
-TEST_CASE("A block that waits and ends its chunk is followed by the next chunk") {
+TEST_CASE("A waiting block that ends its chunk is followed by the next chunk") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
@@ -352,7 +352,7 @@ TEST_CASE("A block that waits and ends its chunk is followed by the next chunk")
   CHECK(read.skipped == 0);
 }
 
-TEST_CASE("A disk that stays full costs what the ring has no room for, counted with weight, and recording resumes") {
+TEST_CASE("A disk that stays full loses what the ring has no space for, with its weight, and recording resumes") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
@@ -418,7 +418,7 @@ std::optional<format::Block> ProvisionalOf(const Bench& bench) {
   return format::ReadProvisionalBlock(&source, (*reader)->header(), (*reader)->skipped().back().begin);
 }
 
-TEST_CASE("Counts of lost intervals are added up where they are too many, and wait as long as it takes") {
+TEST_CASE("Counts of lost intervals are added up if there are too many, and wait as long as necessary") {
   Bench bench(150);
   bench.TickAt(kSecond);
   const uint64_t last = 5000;
@@ -445,7 +445,7 @@ TEST_CASE("Counts of lost intervals are added up where they are too many, and wa
   CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] + read.counters.written == last / 100);
 }
 
-TEST_CASE("While the disk is full the file's end has the counts, for a kill that takes the ring") {
+TEST_CASE("While the disk is full the file's end has the counts, in case a kill loses the ring") {
   Bench bench(2000);
   uint64_t id = 0, second = 0;
   const auto record = [&] {
@@ -484,7 +484,7 @@ TEST_CASE("While the disk is full the file's end has the counts, for a kill that
   CHECK(read.samples.size() + read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id);
 }
 
-TEST_CASE("Where the disk is full to the end, and there is no ring, reserved room says what was lost") {
+TEST_CASE("If the disk is full to the end without a ring, the reserved space says what was lost") {
   const FileSizeLimit full(64 << 10);
   Bench bench(2000);
   uint64_t id = 0, second = 0;
@@ -513,7 +513,7 @@ TEST_CASE("Where the disk is full to the end, and there is no ring, reserved roo
   CHECK(bench.drain().unwritten().error == bench.path() + ": File too large");
 }
 
-TEST_CASE("Where the disk is full to the end, what the ring's samples are called is in the reserved room") {
+TEST_CASE("If the disk is full to the end, the reserved space has the names of the ring's samples") {
   Bench bench(2000, {}, 0, {}, {}, Syncer::Where::kAtOnce, /*has_ring_file=*/true);
   const FileSizeLimit full(64 << 10);
   uint64_t id = 0, second = 0;
@@ -540,7 +540,7 @@ TEST_CASE("Where the disk is full to the end, what the ring's samples are called
   CHECK(std::filesystem::file_size(bench.path()) <= 64 << 10);
 }
 
-TEST_CASE("A writer that never lets go of its lane delays an interval, but not for ever") {
+TEST_CASE("A writer that never releases its lane delays an interval, but not forever") {
   Bench bench(150);
   bench.Sample(1, kSecond / 2, 1000, 1);
   const buffer::LaneLease stuck(bench.ring(), 0, 100);

@@ -90,7 +90,7 @@ void CheckLedger(const Bench& bench, const format::StreamCounters& counters) {
 
 }  // namespace
 
-TEST_CASE("A call that fails at every N-th time costs what the recorder counters say, and never the file") {
+TEST_CASE("If every N-th call fails, the losses are counted and the file is valid") {
   const int errors[] = {EIO, ENOSPC, EDQUOT, EINTR, EROFS, disk::kShort};
   uint64_t all_calls = 0;
   for (uint64_t n = 1; n < 40; n = FromEnvironment("HEAPREC_FAULTS", 0) != 0 ? n + 1 : n * 3 / 2 + 1) {
@@ -112,7 +112,7 @@ TEST_CASE("A call that fails at every N-th time costs what the recorder counters
   CHECK(all_calls > 1000);
 }
 
-TEST_CASE("A block that is torn, and cannot be taken back at once, is followed by nothing until it can") {
+TEST_CASE("Nothing is appended to a partial block that cannot be removed") {
   const std::string path = std::filesystem::temp_directory_path() / ("heaprec-torn-" + std::to_string(getpid()));
   auto file = RecordingFile::Create(path, 1, 0);
   REQUIRE(file.ok());
@@ -130,7 +130,7 @@ TEST_CASE("A block that is torn, and cannot be taken back at once, is followed b
   file->Remove();
 }
 
-TEST_CASE("A copy in which any one call fails leaves the recording whole, and is made again") {
+TEST_CASE("If any one call of a copy fails, the recording is intact, and the copy can be repeated") {
   uint64_t calls = 0;
   {
     Bench bench(kPerSecond, {}, 0, SmallLimits(false));
@@ -161,7 +161,7 @@ TEST_CASE("A copy in which any one call fails leaves the recording whole, and is
   }
 }
 
-TEST_CASE("A power cut leaves every file valid to its last sync, and nothing that was synced is gone") {
+TEST_CASE("After a power cut every file is valid up to its last sync, and nothing synced is lost") {
   const bool rotates = GENERATE(false, true);
   SyncPolicy sync;
   sync.every_ns = GENERATE(uint64_t{0}, 3 * kSecond);

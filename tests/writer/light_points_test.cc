@@ -57,7 +57,7 @@ std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
 
 }  // namespace
 
-TEST_CASE("What was counted outside of TLABs is exact, beside the rows, and in no interval's counts") {
+TEST_CASE("Counts outside of TLABs are exact, separate from the rows, and in no interval's counts") {
   Bench bench(20);
   const auto count = [&bench](uint64_t time_ns, uint64_t objects, uint64_t bytes) {
     buffer::LaneLease lease(bench.ring(), 0, 400);
@@ -78,7 +78,7 @@ TEST_CASE("What was counted outside of TLABs is exact, beside the rows, and in n
   CHECK(rows["p/C1 outside"].bytes == 400'003'000'032.0);
 }
 
-TEST_CASE("Light points are in the interval's counts and rows, and in no sample") {
+TEST_CASE("Light points are in the interval's counts and rows, but in no sample") {
   Bench bench(20);
   const OneFrame often("often"), once("once");
   for (uint64_t i = 1; i <= 50; ++i) bench.Sample(3 * i + 1, i * kSecond / 51);  // of class p/C1
@@ -109,7 +109,7 @@ TEST_CASE("Light points are in the interval's counts and rows, and in no sample"
   CHECK(rows["p/C1 p/C.once:14"].bytes == Approx(1000).epsilon(1e-3));
 }
 
-TEST_CASE("An interval that has light points alone is not taken for one whose samples are lost") {
+TEST_CASE("An interval with only light points is not one whose samples are lost") {
   Bench bench(150);
   bench.DefineClass("p/C1");
   Point(&bench, kSecond / 2, OneFrame("only"), Brings::kStack);
@@ -121,7 +121,7 @@ TEST_CASE("An interval that has light points alone is not taken for one whose sa
   CHECK(std::isinf(read.intervals[0].tau));
 }
 
-TEST_CASE("A light point stays in its lane until its interval closes, with what it has brought") {
+TEST_CASE("A light point stays in its lane until its interval closes, with its definitions") {
   Bench bench(150);
   bench.DefineClass("p/C1");
   const uint64_t begin = bench.head();
@@ -137,7 +137,7 @@ TEST_CASE("A light point stays in its lane until its interval closes, with what 
   CHECK(bench.tail() == bench.head());
 }
 
-TEST_CASE("A path is announced as soon as it is scanned, and outlives the chunk for points under way") {
+TEST_CASE("A path is announced as soon as it is scanned, and outlives the chunk for pending points") {
   Bench bench(150);
   const OneFrame path("often");
   bench.DefineClass("p/C1");
@@ -172,7 +172,7 @@ TEST_CASE("Points that wait while a chunk ends keep their class and path") {
   CHECK(rows["p/C1 p/C.patient:14"].points == 1);
 }
 
-TEST_CASE("An interval of light points alone has no sample, and counts as one with points") {
+TEST_CASE("An interval with only light points has no sample, and counts as one with points") {
   DrainConfig config;
   config.max_samples = 7;
   Bench bench(150, config);

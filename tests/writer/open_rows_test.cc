@@ -139,7 +139,7 @@ std::vector<uint64_t> BlocksOfIntervals(uint64_t classes, uint64_t per_second, u
 
 }  // namespace
 
-TEST_CASE("A row interval lasts the longer, the more rows it has, and file and ring have each point once") {
+TEST_CASE("A row interval is longer with more rows, and file and ring have each point once") {
   // Of few sites each block has its rows.
   CHECK(BlocksOfIntervals(12, 100, 5) == std::vector<uint64_t>{1, 1, 1, 1, 1, 1});
   CHECK(BlocksOfIntervals(100, 200, 9) == std::vector<uint64_t>{2, 2, 2, 2, 2});
@@ -147,7 +147,7 @@ TEST_CASE("A row interval lasts the longer, the more rows it has, and file and r
   CHECK(BlocksOfIntervals(1000, 1000, 24) == std::vector<uint64_t>{10, 10, 5});
 }
 
-TEST_CASE("Many rows that are new for long make an interval longer, until the ring has no room for them") {
+TEST_CASE("Many new rows make an interval longer, until the ring has no space for them") {
   // 400 a second: after 20 s and more it has lasted long enough.
   CHECK(BlocksOfIntervals(1'000'000, 400, 25).front() == 10);
   CHECK(BlocksOfIntervals(5000, 1500, 20).front() == 13);
@@ -194,7 +194,7 @@ TEST_CASE("Without a shared ring each block has its rows") {
   }
 }
 
-TEST_CASE("While a block cannot be written, the ring has the rows of the last one that was") {
+TEST_CASE("While a block cannot be written, the ring has the rows of the last written one") {
   const auto bench_of_file = MakeBench();
   Bench& bench = *bench_of_file;
   Points points(&bench, 300);
@@ -222,7 +222,7 @@ TEST_CASE("While a block cannot be written, the ring has the rows of the last on
   CHECK(Look(&bench).in_file == points.committed());
 }
 
-TEST_CASE("Rows of written blocks are given up with a chunk of which the rest cannot be written") {
+TEST_CASE("Rows of written blocks are lost with a chunk that cannot be completed") {
   const auto bench_of_file = MakeBench();
   Bench& bench = *bench_of_file;
   Points points(&bench, 300);

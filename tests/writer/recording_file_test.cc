@@ -44,7 +44,7 @@ std::string CreatedAs(const std::string& pattern) {
 
 }  // namespace
 
-TEST_CASE("An existing file is kept, and the next free name is taken") {
+TEST_CASE("An existing file is kept, and the next free name is used") {
   const Folder folder;
   std::ofstream(folder / "rec.bin") << "the crash's recording";
   CHECK(CreatedAs(folder / "rec.bin") == folder / "rec-1.bin");
@@ -61,7 +61,7 @@ TEST_CASE("A name without an extension, or in a folder with a dot, is numbered a
   CHECK(CreatedAs(folder / ".hidden") == folder / ".hidden-1");
 }
 
-TEST_CASE("A symbolic link to nowhere is refused, and nothing appears behind or beside it") {
+TEST_CASE("A dangling symbolic link is refused, and no file is created") {
   const Folder folder;
   std::filesystem::create_symlink(folder / "elsewhere", folder / "rec.bin");
   const auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
@@ -75,7 +75,7 @@ TEST_CASE("A symbolic link to nowhere is refused, and nothing appears behind or 
   CHECK(CreatedAs(folder / "other.bin") == folder / "other-2.bin");
 }
 
-TEST_CASE("A folder, a device or a descriptor in place of the file is refused, and nothing appears beside it") {
+TEST_CASE("A folder, a device or a descriptor in place of the file is refused, and no file is created") {
   const Folder folder;
   std::filesystem::create_directory(folder / "dir");
   std::filesystem::create_symlink("dir", folder / "link");
@@ -91,7 +91,7 @@ TEST_CASE("A folder, a device or a descriptor in place of the file is refused, a
   close(of_program);
 }
 
-TEST_CASE("Reserved room is beyond the end of the file, and is given back when it is closed") {
+TEST_CASE("Reserved space is after the end of the file, and is freed when it is closed") {
   const Folder folder;
   const auto room_of = [](const std::string& path) {
     struct stat status {};
@@ -126,7 +126,7 @@ TEST_CASE("A file of the program that has the descriptor's number is not read") 
   close(own);
 }
 
-TEST_CASE("Where there was no room for a block, a smaller one does not end the outage") {
+TEST_CASE("After a block did not fit, a smaller one does not end the outage") {
   const Folder folder;
   auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
   REQUIRE(file.ok());
@@ -143,7 +143,7 @@ TEST_CASE("Where there was no room for a block, a smaller one does not end the o
   CHECK(file->Reserve(block.size()).ok());
 }
 
-TEST_CASE("%p, %t, %n and %% are replaced, other signs stay") {
+TEST_CASE("%p, %t, %n and %% are replaced, other characters stay") {
   setenv("TZ", "UTC", 1);
   CHECK(OutputPath("a%p-%t-%n%%%x%", 42, 86'400'000'000'000).Name(7) == "a42-1970_01_02_00_00_00-7%%x%");
 }
@@ -154,7 +154,7 @@ TEST_CASE("%n takes the first free number") {
   CHECK(CreatedAs(folder / "r%n.bin") == folder / "r1.bin");
 }
 
-TEST_CASE("A folder that is not there is an error that names the file") {
+TEST_CASE("The error for a missing folder names the file") {
   const auto file = RecordingFile::Create("/nonexistent/rec.bin", 1, 0);
   REQUIRE_FALSE(file.ok());
   CHECK(file.error().message == "/nonexistent/rec.bin: No such file or directory");

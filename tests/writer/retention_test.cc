@@ -15,7 +15,7 @@ format::FileStart At(uint64_t begin_ns) {
 
 }  // namespace
 
-TEST_CASE("Without a bound nothing is dropped, nothing remembered, and chunks last a minute") {
+TEST_CASE("Without a limit nothing is dropped or remembered, and chunks last a minute") {
   Retention retention({});
   retention.BeginFile(100, 0);
   for (uint64_t i = 0; i < 1000; ++i) {
@@ -28,7 +28,7 @@ TEST_CASE("Without a bound nothing is dropped, nothing remembered, and chunks la
   CHECK_FALSE(retention.IsBeyond(UINT32_MAX));
 }
 
-TEST_CASE("Chunks shrink with the bounds, to an eighth of them but not below a second") {
+TEST_CASE("Chunks shrink with the limits, to an eighth of them but at least a second") {
   Limits limits;
   limits.max_age_ns = 40 * kSecond;
   limits.max_bytes = 8000;
@@ -52,7 +52,7 @@ TEST_CASE("A chunk without bytes is forgotten") {
   CHECK(retention.FirstKept(1).offset == 110);
 }
 
-TEST_CASE("Dropping moves what stays to the front") {
+TEST_CASE("Dropping moves the rest to the front") {
   Limits limits;
   limits.max_bytes = 8000;
   Retention retention(limits);
@@ -71,7 +71,7 @@ TEST_CASE("Dropping moves what stays to the front") {
   CHECK(retention.ChunksToDrop(8 * kSecond) == 0);
 }
 
-TEST_CASE("Of thousands of chunks some are remembered: dropping is coarser, memory bounded") {
+TEST_CASE("Of thousands of chunks some are remembered: dropping is coarser, memory limited") {
   Limits limits;
   limits.max_age_ns = 86'400 * kSecond;
   Retention retention(limits);

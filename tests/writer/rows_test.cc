@@ -57,7 +57,7 @@ const std::string kCopy = "java/util/Arrays.copyOf", kClone = "java/lang/Object.
 
 }  // namespace
 
-TEST_CASE("The rows of a block are all points of its intervals, kept as samples or not") {
+TEST_CASE("The rows of a block are all points of its intervals, whether kept as samples or not") {
   Bench bench(5);
   std::mt19937_64 random(3);
   const std::vector<std::vector<std::string>> stacks{
@@ -95,7 +95,7 @@ TEST_CASE("The rows of a block are all points of its intervals, kept as samples 
   }
 }
 
-TEST_CASE("A path has at most so many frames, and says whether the stack goes on without a site") {
+TEST_CASE("A path has a maximum length, and says whether the stack continues without a site") {
   Bench bench(150);
   std::string most = kCopy + ":7";
   for (size_t i = 1; i < format::kLongestPath; ++i) most += " < " + kCopy + ":7";
@@ -114,7 +114,7 @@ TEST_CASE("A path has at most so many frames, and says whether the stack goes on
   CHECK(read.rows.contains({"p/D", kCopy + ":7 < p/C.site:7"}));
 }
 
-TEST_CASE("Rows go on from chunk to chunk, and a block whose samples are lost has none") {
+TEST_CASE("Rows continue from chunk to chunk, and a block whose samples are lost has none") {
   Bench bench(150);
   uint64_t id = 0;
   const auto commit = [&](uint64_t second) {

@@ -16,7 +16,7 @@ namespace heaprec::writer {
 namespace {
 
 // Python and shells change theirs while the agent's threads run. A name that getenv looks at may be gone by then.
-TEST_CASE("to say what failed a thread reads no environment, whatever the program's language") {
+TEST_CASE("An error message of a thread reads no environment, whatever the program's locale") {
   REQUIRE(std::setlocale(LC_ALL, "C.UTF-8") != nullptr);
   void* const unreadable = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(unreadable != MAP_FAILED);
@@ -53,7 +53,7 @@ void SayOpenSignals(void* text) {
   *said += "| " + next;
 }
 
-TEST_CASE("a thread blocks all signals except its faults, without a JVM except SIGSEGV and SIGBUS, as do its threads") {
+TEST_CASE("A thread blocks all signals except faults, without a JVM except SIGSEGV and SIGBUS, and so do its threads") {
   const std::string of_jvm = fmt::format("{} {} {} {} {} ", SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV);
   const std::string of_program = fmt::format("{} {} ", SIGBUS, SIGSEGV);
   for (const auto& [process, open] : {std::pair(Process::kAsCaller, of_jvm), {Process::kWithoutJvm, of_program}}) {

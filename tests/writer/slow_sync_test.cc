@@ -43,7 +43,7 @@ extern "C" int __wrap_fdatasync(int descriptor) {
 
 namespace heaprec::writer {
 
-TEST_CASE("A disk that does not answer to fdatasync delays no block, and is asked once") {
+TEST_CASE("A disk on which fdatasync hangs delays no block, and gets one request") {
   Gate& gate = TheGate();
   SyncPolicy sync;
   sync.every_ns = GENERATE(uint64_t{0}, 2 * kSecond);  // after each block, or every other one
@@ -73,7 +73,7 @@ TEST_CASE("A disk that does not answer to fdatasync delays no block, and is aske
 }
 
 // Without a table of descriptors of its own the agent shares the program's.
-TEST_CASE("While the disk does not answer, the agent has no low descriptor, and closes none that the program reused") {
+TEST_CASE("While the disk hangs, the agent has no low descriptor, and closes none that the program reused") {
   Gate& gate = TheGate();
   SyncPolicy sync;
   sync.every_ns = 0;
@@ -96,7 +96,7 @@ TEST_CASE("While the disk does not answer, the agent has no low descriptor, and 
   close(own);
 }
 
-TEST_CASE("A failing fdatasync is reported once, with its reason, and tried again") {
+TEST_CASE("A failing fdatasync is reported once, with its reason, and repeated") {
   Gate& gate = TheGate();
   gate.is_open = true;
   gate.passed = 0;

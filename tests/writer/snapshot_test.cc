@@ -23,7 +23,7 @@ std::string CopyInto(Answer* answer, const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("A copy has what was committed before it was asked for, and an ending; the recording goes on without") {
+TEST_CASE("A copy has everything committed before the request, and an end; the recording continues without one") {
   Bench bench(150);
   const std::filesystem::path folder = bench.directory();
   for (uint64_t i = 1; i <= 10; ++i) bench.Sample(i, i * kSecond / 20);
@@ -55,7 +55,7 @@ TEST_CASE("A copy has what was committed before it was asked for, and an ending;
   CHECK_FALSE(std::filesystem::exists(folder / "copy.hrec.unfinished"));
 }
 
-TEST_CASE("A file that is there already is kept, and the copy has another name") {
+TEST_CASE("An existing file is kept, and the copy has another name") {
   Bench bench(150);
   const std::filesystem::path folder = bench.directory();
   std::ofstream(folder / "copy%.hrec") << "mine";
@@ -68,7 +68,7 @@ TEST_CASE("A file that is there already is kept, and the copy has another name")
   CHECK(std::filesystem::file_size(folder / "copy%.hrec") == 4);
 }
 
-TEST_CASE("Several may ask at once") {
+TEST_CASE("Several requests may be concurrent") {
   Bench bench(150);
   const std::filesystem::path folder = bench.directory();
   bench.Sample(1, kSecond / 2);
@@ -81,7 +81,7 @@ TEST_CASE("Several may ask at once") {
   CHECK(bench.ReadBack().samples.size() == 1);
 }
 
-TEST_CASE("Whoever asks a recording that ends, or has ended, is told") {
+TEST_CASE("A request to a recording that ends, or has ended, is refused") {
   Bench bench(150);
   Answer before = bench.drain().RequestSnapshot();
   bench.EndAt(kSecond / 2);

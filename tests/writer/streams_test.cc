@@ -6,7 +6,7 @@
 
 namespace heaprec::writer {
 
-TEST_CASE("Exceptions close in intervals of their own, under a cap of their own, with counters of their own") {
+TEST_CASE("Exceptions have their own intervals, cap and counters") {
   Bench bench(100, {}, 5);
   for (uint64_t i = 1; i <= 40; ++i) {
     bench.Sample(i, i * kSecond / 41, 1000, static_cast<uint32_t>(i));
@@ -33,7 +33,7 @@ TEST_CASE("Exceptions close in intervals of their own, under a cap of their own,
   CHECK(counted == 120);
 }
 
-TEST_CASE("A sample that waits for a long interval keeps no more than half of its lane from the other stream") {
+TEST_CASE("A sample that waits for a long interval uses at most half of its lane") {
   Bench bench(10'000, {}, 5);
   bench.ring().header().interval_ns = 3600 * kSecond;
   bench.Sample(1, kSecond / 4);

@@ -35,7 +35,7 @@ ClosedSample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t 
 
 LifecycleEvent Death(uint64_t id, uint64_t time_ns) { return {id, time_ns, LifecycleKind::kDied, 3, 0}; }
 
-TEST_CASE("places for births are kept free, and half of all are for the reservoir whatever the rate") {
+TEST_CASE("Entries for births are kept free, and half of all are for the reservoir at any rate") {
   CHECK(ReservoirOf(4096, 50) == 4096 - 512);
   CHECK(ReservoirOf(7200, 600) == 3600);
   CHECK(ReservoirOf(16'000, 600) == 16'000 - 3600);
@@ -43,7 +43,7 @@ TEST_CASE("places for births are kept free, and half of all are for the reservoi
   CHECK(ReservoirOf(64, 150) == 32);
 }
 
-TEST_CASE("a sample that is kept is followed until it dies, once") {
+TEST_CASE("A kept sample is tracked until it dies, once") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 7), Born(2, 20)});
@@ -63,7 +63,7 @@ LifecycleEvent Shrunk(uint64_t id, uint64_t time_ns, uint64_t left) {
   return lifecycle;
 }
 
-TEST_CASE("what shrinks goes on, as a smaller one, and every part of it is told once") {
+TEST_CASE("A sample that shrinks continues as a smaller one, and every part is reported once") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   ClosedSample big = Born(1, 10), early = Born(2, 20), short_lived = Born(3, 30);
@@ -84,7 +84,7 @@ TEST_CASE("what shrinks goes on, as a smaller one, and every part of it is told 
   CHECK(live.tracked().size() == 1);
 }
 
-TEST_CASE("who dies before its interval ends never takes part, and is dead when others are released") {
+TEST_CASE("A sample that dies before its interval ends never competes, and is dead when others are released") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   live.Died(Death(1, 500), 2, 64);
@@ -103,7 +103,7 @@ TEST_CASE("who dies before its interval ends never takes part, and is dead when 
   CHECK(floors == std::vector<uint64_t>(3, UINT64_MAX));
 }
 
-TEST_CASE("what the second stage has not kept is dropped, unless it is dead") {
+TEST_CASE("Samples that the second stage drops are no longer tracked, unless they are dead") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   live.Died(Death(2, 500), 0, 0);
@@ -114,7 +114,7 @@ TEST_CASE("what the second stage has not kept is dropped, unless it is dead") {
   CHECK(live.TakeLifecycleEvents().empty());
 }
 
-TEST_CASE("a kept sample without a place is said not to be followed") {
+TEST_CASE("A kept sample without an entry is reported as untracked") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 0)});
@@ -124,7 +124,7 @@ TEST_CASE("a kept sample without a place is said not to be followed") {
   CHECK(live.tracked().empty());
 }
 
-TEST_CASE("where some find no place, the others of the interval stand for them") {
+TEST_CASE("If some samples have no entry, the others of the interval carry their weight") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000, 0)});
@@ -134,7 +134,7 @@ TEST_CASE("where some find no place, the others of the interval stand for them")
   CHECK(live.tracked().at(4).checkpoint_sample.sample.weight == 1000);
 }
 
-TEST_CASE("where none of an interval finds a place, those of the next one stand for them") {
+TEST_CASE("If no sample of an interval has an entry, those of the next one carry their weight") {
   Recorder recorder;
   TrackedSet live(100, 10, 1, recorder.Calls());
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 0), Born(2, 20, 3000, 0)});
@@ -146,7 +146,7 @@ TEST_CASE("where none of an interval finds a place, those of the next one stand 
   CHECK(live.tracked().at(6).checkpoint_sample.sample.weight == 1000);
 }
 
-TEST_CASE("those that are too many are released at the end of the interval, and raise the threshold of the others") {
+TEST_CASE("Surplus samples are released at the end of the interval, and raise the threshold of the others") {
   Recorder recorder;
   TrackedSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir
   std::vector<ClosedSample> births;
@@ -172,7 +172,7 @@ TEST_CASE("those that are too many are released at the end of the interval, and 
   CHECK(floors[0] == UINT64_MAX);
 }
 
-TEST_CASE("of hundreds of thousands that come and go each has one fate, and nothing is left of them") {
+TEST_CASE("Of hundreds of thousands of samples each has one fate, and no state is left") {
   Recorder recorder;
   TrackedSet live(2000, 100, 1, recorder.Calls());
   std::mt19937_64 random(5);
@@ -203,7 +203,7 @@ TEST_CASE("of hundreds of thousands that come and go each has one fate, and noth
   CHECK(std::ranges::count(lifecycle_events, 1u) == 400'000);
 }
 
-TEST_CASE("a threshold is the highest since the birth, of all that were there") {
+TEST_CASE("A sample's threshold is the highest since its birth") {
   Recorder recorder;
   TrackedSet live(200, 10, 1, recorder.Calls());
   std::vector<std::pair<uint64_t, double>> thresholds;
@@ -230,7 +230,7 @@ TEST_CASE("a threshold is the highest since the birth, of all that were there") 
   }
 }
 
-TEST_CASE("a recording in which nothing is followed has none of this") {
+TEST_CASE("A recording without tracking has no such state") {
   TrackedSet live(0, 10, 1, {});
   live.Died(Death(1, 5), 0, 0);
   live.Close(kSecond, std::vector{Born(1, 10)});

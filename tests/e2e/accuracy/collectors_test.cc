@@ -86,37 +86,37 @@ void RequireHarmless(const std::vector<std::string>& flags, const Shape& shape =
 
 }  // namespace
 
-TEST_CASE("G1 is recorded truly and left unharmed") { RequireHarmless({"-XX:+UseG1GC"}); }
+TEST_CASE("Recordings with G1 are correct and do not disturb it") { RequireHarmless({"-XX:+UseG1GC"}); }
 
-TEST_CASE("Serial is recorded truly and left unharmed") { RequireHarmless({"-XX:+UseSerialGC"}); }
+TEST_CASE("Recordings with Serial are correct and do not disturb it") { RequireHarmless({"-XX:+UseSerialGC"}); }
 
-TEST_CASE("Parallel is recorded truly and left unharmed") { RequireHarmless({"-XX:+UseParallelGC"}); }
+TEST_CASE("Recordings with Parallel are correct and do not disturb it") { RequireHarmless({"-XX:+UseParallelGC"}); }
 
-TEST_CASE("Z is recorded truly and left unharmed") {
+TEST_CASE("Recordings with Z are correct and do not disturb it") {
   RequireHarmless({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"});
 }
 
-TEST_CASE("Shenandoah is recorded truly and left unharmed") { RequireHarmless({"-XX:+UseShenandoahGC"}); }
+TEST_CASE("Recordings with Shenandoah are correct and do not disturb it") { RequireHarmless({"-XX:+UseShenandoahGC"}); }
 
-TEST_CASE("Epsilon is recorded truly and left unharmed") {
+TEST_CASE("Recordings with Epsilon are correct and do not disturb it") {
   RequireHarmless({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-Xmx1g", "-Xlog:disable"});
 }
 
-TEST_CASE("The interpreter alone is recorded truly") { RequireHarmless({"-Xint"}); }
+TEST_CASE("Recordings of the interpreter alone are correct") { RequireHarmless({"-Xint"}); }
 
-TEST_CASE("C1 alone is recorded truly") { RequireHarmless({"-XX:TieredStopAtLevel=1"}); }
+TEST_CASE("Recordings of C1 alone are correct") { RequireHarmless({"-XX:TieredStopAtLevel=1"}); }
 
-TEST_CASE("C2 alone is recorded truly") { RequireHarmless({"-XX:-TieredCompilation"}); }
+TEST_CASE("Recordings of C2 alone are correct") { RequireHarmless({"-XX:-TieredCompilation"}); }
 
 // Code of Serial and Parallel would allocate inline there before JDK 20.
-TEST_CASE("A heap without TLABs is recorded truly") {
+TEST_CASE("Recordings without TLABs are correct") {
   for (const char* collector : {"-XX:+UseG1GC", "-XX:+UseSerialGC", "-XX:+UseParallelGC"}) {
     INFO(collector);
     RequireHarmless({collector, "-XX:-UseTLAB"});
   }
 }
 
-TEST_CASE("A heap without TLABs is recorded truly without hooks, too") {
+TEST_CASE("Recordings without TLABs and without hooks are correct") {
   for (const char* collector : {"-XX:+UseG1GC", "-XX:+UseSerialGC", "-XX:+UseParallelGC"}) {
     INFO(collector);
     const std::string recording = FreshFolder() + "/rec.bin";
@@ -131,17 +131,17 @@ TEST_CASE("A heap without TLABs is recorded truly without hooks, too") {
   }
 }
 
-TEST_CASE("TLABs of 4 KB are recorded truly") {
+TEST_CASE("Recordings with TLABs of 4 KB are correct") {
   RequireHarmless({"-XX:-ResizeTLAB", "-XX:TLABSize=4k", "-XX:MinTLABSize=4k"});
 }
 
-TEST_CASE("A JVM without compressed class pointers is recorded truly") {
+TEST_CASE("Recordings without compressed class pointers are correct") {
   RequireHarmless({"-XX:-UseCompressedClassPointers", "-Xlog:disable"});  // 25 warns, with the time
 }
 
-TEST_CASE("A JVM under -Xcheck:jni has nothing to complain about") { RequireHarmless({"-Xcheck:jni"}); }
+TEST_CASE("-Xcheck:jni reports nothing") { RequireHarmless({"-Xcheck:jni"}); }
 
-TEST_CASE("A thousand threads with short lives, 64 at once, are recorded truly") {
+TEST_CASE("Recordings of a thousand short-lived threads, 64 at once, are correct") {
   RequireHarmless({}, Shape{.threads = 64, .generations = 16, .rounds = 3});
 }
 

@@ -170,7 +170,7 @@ void RequireFill(const std::vector<Steady>& all, const Paced& paced) {
 
 }  // namespace
 
-TEST_CASE("A storm overfills no second, at any rate") {
+TEST_CASE("A burst exceeds the rate in no second") {
   const std::vector<uint64_t> rates{20, 150, 10'000};
   std::vector<Load> loads;
   for (const uint64_t rate : rates) loads.push_back({"rate=" + std::to_string(rate), kStorm});
@@ -192,12 +192,12 @@ TEST_CASE("A storm overfills no second, at any rate") {
   CHECK(rows.rows.size() == 1);
 }
 
-TEST_CASE("A steady load fills every second") {
+TEST_CASE("A steady load fills every second to the rate") {
   RequireFill({{"rate=20", 0.9}, {"rate=150", 0.95}, {"rate=150,throttle=window", 0.8}}, kPaced);
   RequireFill({{"rate=10000", 0.95}}, Paced{3200, 150});
 }
 
-TEST_CASE("Steps by a factor of 100 overfill no second") {
+TEST_CASE("Steps by a factor of 100 exceed the rate in no second") {
   const std::vector<uint64_t> rates{20, 150, 10'000};
   std::vector<Load> loads;
   for (const uint64_t rate : rates) loads.push_back({"rate=" + std::to_string(rate), kSteps});
@@ -209,7 +209,7 @@ TEST_CASE("Steps by a factor of 100 overfill no second") {
   }
 }
 
-TEST_CASE("After a step every second is full again") {
+TEST_CASE("After a step every second is filled to the rate again") {
   // From nothing to full speed, from full speed to 10 MB/s, and from one thread to 200.
   const std::vector<Load> loads{{"rate=150", {"2", "1500", "-1", "4300", "0"}},
                                 {"rate=150", {"2", "1500", "0", "4300", "5"}},
@@ -220,7 +220,7 @@ TEST_CASE("After a step every second is full again") {
 // Of a load that is the same in every second, the b-th leaves 200 b / (b + 200 / 150) in all: 164 after 6 seconds. The
 // total is held to four times its 95 % interval, 7.8 standard errors of the first stage: < 1e-7 with what the roundings
 // of the intervals add.
-TEST_CASE("maxsamples bounds the whole recording, to its end") {
+TEST_CASE("maxsamples limits the whole recording, to its end") {
   const std::vector<Recorded> recorded =
       Record({{"rate=150,maxsamples=200", kPaced.load()}, {"rate=150,maxsamples=60,duration=5s", kPaced.load()}});
   {  // the duration is not known: weights grow

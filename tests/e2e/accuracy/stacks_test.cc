@@ -115,12 +115,12 @@ void RequireVersions(std::vector<std::string> flags, const std::string& options)
 
 }  // namespace
 
-TEST_CASE("Frames of a redefined class have the lines of their version, walked") {
+TEST_CASE("Walked frames of a redefined class have the lines of their version") {
   RequireVersions({}, "stacks=auto");
   RequireVersions({"-Xint"}, "stacks=auto");
 }
 
-TEST_CASE("Frames of a redefined class have the lines of their version, by GetStackTrace") {
+TEST_CASE("GetStackTrace frames of a redefined class have the lines of their version") {
   RequireVersions({}, "stacks=jvmti");
   RequireVersions({}, "source=portable");
 }
@@ -140,11 +140,11 @@ TEST_CASE("Frames that C2 calls have their class, method and line") {
 
 TEST_CASE("Frames of all tiers together have their class, method and line") { RequireStacks({}); }
 
-TEST_CASE("stackdepth=3 keeps the leaf and two frames at the root, and says that it cut") { RequireStacks({}, 3); }
+TEST_CASE("stackdepth=3 keeps the leaf and two frames at the root, and marks the gap") { RequireStacks({}, 3); }
 
-TEST_CASE("GetStackTrace gives the same stacks, cut in the same way") { RequireStacks({}, 3, "jvmti"); }
+TEST_CASE("GetStackTrace gives the same stacks, truncated in the same way") { RequireStacks({}, 3, "jvmti"); }
 
-TEST_CASE("Threads have the name of the moment, also when another thread renames them, and both their ids") {
+TEST_CASE("Samples have the thread's current name, also if another thread renames it, and both ids") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Java{.flags = {"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"},
                                    .main = "e2e.Threads",

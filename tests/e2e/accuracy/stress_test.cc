@@ -55,7 +55,7 @@ void RequireSurvival(const std::string& collector) {
 
 }  // namespace
 
-TEST_CASE("64 threads with TLABs of 4 KB: no crash, no lost lane, exact counters, under every collector") {
+TEST_CASE("64 threads with TLABs of 4 KB: no crash, no lost lane, exact counters, with every collector") {
   for (const char* const collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) RequireSurvival(collector);
 }
 

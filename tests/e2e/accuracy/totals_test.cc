@@ -56,7 +56,7 @@ void RequireTotalsOfAttached(const std::vector<std::string>& flags, const std::s
 
 }  // namespace
 
-TEST_CASE("A recording from the start of the JVM counts what the JVM counts") {
+TEST_CASE("A recording from the start of the JVM counts the same bytes as the JVM") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Java{.main = "e2e.Totals", .args = {"600"}, .agent_options = "file=" + recording});
   INFO(outcome.err);
@@ -64,23 +64,23 @@ TEST_CASE("A recording from the start of the JVM counts what the JVM counts") {
   RequireTotal(ReadSummary(recording), NumbersOf(outcome.out).at(0));
 }
 
-TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, with G1") {
+TEST_CASE("Recordings of a running JVM count the same bytes as the JVM, with G1") {
   RequireTotalsOfAttached({"-XX:+UseG1GC", "-Xmx512m"}, "");
 }
 
-TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, with Parallel") {
+TEST_CASE("Recordings of a running JVM count the same bytes as the JVM, with Parallel") {
   RequireTotalsOfAttached({"-XX:+UseParallelGC", "-Xmx512m"}, "");
 }
 
-TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, with ZGC") {
+TEST_CASE("Recordings of a running JVM count the same bytes as the JVM, with ZGC") {
   RequireTotalsOfAttached({"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC", "-Xmx1g"}, "");
 }
 
-TEST_CASE("Recordings of a running JVM count what the JVM counts meanwhile, without hooks") {
+TEST_CASE("Recordings of a running JVM count the same bytes as the JVM, without hooks") {
   RequireTotalsOfAttached({"-XX:+UseG1GC", "-Xmx512m"}, ",source=jvmti");
 }
 
-TEST_CASE("A kernel that refuses process_vm_readv takes nothing from the totals") {
+TEST_CASE("Totals are exact on a kernel that refuses process_vm_readv") {
   RequireTotalsOfAttached({"-XX:+UseG1GC", "-Xmx512m"}, "", {RunfilePath("tests/support/refuse"), "process_vm_readv"});
 }
 

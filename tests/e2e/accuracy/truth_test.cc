@@ -68,7 +68,7 @@ TEST_CASE("A loop of 32, 64 and 128 bytes has the shares 14.3, 28.6 and 57.1 %")
   RequireSharesOfLoop({{32, 1}, {64, 1}, {128, 1}}, 12'000'000);
 }
 
-TEST_CASE("A loop of 32, 64 and 128 bytes has its shares under fixed TLABs, with which it is in step") {
+TEST_CASE("A loop of 32, 64 and 128 bytes has the right shares with fixed TLABs in step with it") {
   RequireSharesOfLoop({{32, 1}, {64, 1}, {128, 1}}, 12'000'000,
                       {"-XX:+UseSerialGC", "-XX:-ResizeTLAB", "-XX:TLABSize=64k"});
 }
@@ -77,7 +77,7 @@ TEST_CASE("A mix of 32 B, 1400 B and 400 kB has the shares 3.43, 75.1 and 21.5 %
   RequireSharesOfLoop({{32, 1994}, {1400, 998}, {400'000, 1}}, 500);
 }
 
-TEST_CASE("Small objects keep their share beside huge ones with most of the bytes") {
+TEST_CASE("Small objects have the right share beside huge ones with most of the bytes") {
   RequireSharesOfLoop({{32, 500}, {1400, 10}, {400'000, 1}}, 2500);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("Thousands of short-lived threads get the same share as one long-lived
   CHECK(total.Holds(2.0 * 3000 * 21504));
 }
 
-TEST_CASE("Objects outside of TLABs are counted, each of them, by class") {
+TEST_CASE("Objects outside of TLABs are all counted, by class") {
   constexpr uint64_t kObjects = 30'000, kSize = 1000;
   const Rows rows = RecordingOf({.flags = {"-XX:-UseTLAB"},
                                  .main = "e2e.Sizes",
@@ -121,7 +121,7 @@ TEST_CASE("Objects outside of TLABs are counted, each of them, by class") {
   CHECK(array_bytes < 2 * kObjects * kSize);
 }
 
-TEST_CASE("Classes have the names that Java gives them") {
+TEST_CASE("Classes in a recording have the names that Java gives them") {
   std::string out;
   const Rows rows = RecordingOf(
       {.flags = {"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"}, .main = "e2e.Kinds", .args = {"1500"}}, "5000",

@@ -61,7 +61,7 @@ void RequireTrustworthy(const json& summary) {
 
 }  // namespace
 
-TEST_CASE("Stacks of virtual threads that yield are counted apart, and the recording is trustworthy") {
+TEST_CASE("Stacks of virtual threads that yield are counted separately, and the recording is trustworthy") {
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"-XX:+UseG1GC"}, {"-XX:+UseParallelGC"}, {"-XX:+UseG1GC", "-XX:-UseCompressedOops"}}) {
     INFO(flags.back());
@@ -75,7 +75,7 @@ TEST_CASE("Stacks of virtual threads that yield are counted apart, and the recor
   }
 }
 
-TEST_CASE("What a census counts of each class is what is shown of it, also of rare ones beside stacks") {
+TEST_CASE("Reports show the counts of a census, also for rare classes") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const double made = RunYields(recording, ",census=all", {"-XX:+UseG1GC"});
   if (made == 0) return;

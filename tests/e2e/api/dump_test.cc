@@ -51,9 +51,9 @@ void RequireCopies(const std::string& options) {
 
 }  // namespace
 
-TEST_CASE("A copy has all that was allocated before it was asked for, and the recording goes on") { RequireCopies(""); }
+TEST_CASE("A copy contains everything allocated before the request, and the recording continues") { RequireCopies(""); }
 
-TEST_CASE("So it has where objects are followed, without a ring and with bounds") {
+TEST_CASE("A copy is complete with live objects, without a ring, and with limits") {
   RequireCopies(",live=on");
   RequireCopies(",ring=off,exceptions=on");
   RequireCopies(",maxsize=10m");
@@ -61,11 +61,11 @@ TEST_CASE("So it has where objects are followed, without a ring and with bounds"
 }
 
 // The JVM's start is a burst of native memory, and each copy is taken in it or soon after.
-TEST_CASE("So it has where native memory is recorded, in the first second too") {
+TEST_CASE("A copy is complete with native memory, also in the first second") {
   RequireCopies(",native=on,native.rate=5000");
 }
 
-TEST_CASE("Where an interval takes minutes a copy does not wait for it") {
+TEST_CASE("A copy does not wait for the end of an interval of minutes") {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Java{.flags = {"-Xmx200m"},
                                    .main = "e2e.Dumps",

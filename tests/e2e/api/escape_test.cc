@@ -45,7 +45,7 @@ int64_t BytesOfBoxing(const std::string& agent_options, const std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("What escape analysis removes is gone after C2, and what escapes is not") {
+TEST_CASE("Objects that escape analysis removes are missing after C2, and those that escape are there") {
   const std::string demos = "e2e.Demos.";
   const Outcome outcome = Escape({demos + "boxing", demos + "iterator", demos + "concatenation", demos + "escapes",
                                   demos + "everyThird", demos + "prints", "--json"},
@@ -79,7 +79,7 @@ TEST_CASE("What escape analysis removes is gone after C2, and what escapes is no
   CHECK(ModesOf(document, 5)["c2"]["bytes"] == 0);
 }
 
-TEST_CASE("A method that cannot be called is said to be so, and the others are shown") {
+TEST_CASE("A method that cannot be called is reported, and the others are measured") {
   const Outcome outcome =
       Escape({"e2e.Demos.boxing", "e2e.Demos.fails", "e2e.Demos.withParameters", "e2e.Demos.none", "no.Class.here"},
              {"-cp", ProgramsJar()});
@@ -99,7 +99,7 @@ TEST_CASE("A method that cannot be called is said to be so, and the others are s
   CHECK(Escape({"e2e.Demos.fails"}, {"-cp", ProgramsJar()}).exit_code == 1);
 }
 
-TEST_CASE("A misspelled method costs one JVM, and one line that suggests a method with a similar name") {
+TEST_CASE("A misspelled method costs one JVM and one line with the most similar name") {
   const std::string folder = FreshFolder(), starts = folder + "/starts", java = folder + "/java";
   std::ofstream(java) << "#!/bin/sh\necho >> " << starts << "\nexec " << JavaHome() << "/bin/java \"$@\"\n";
   chmod(java.c_str(), 0755);
@@ -111,7 +111,7 @@ TEST_CASE("A misspelled method costs one JVM, and one line that suggests a metho
   CHECK(std::filesystem::file_size(starts) == 1);
 }
 
-TEST_CASE("A lambda that is asked alone is gone after C2, and its class is one row in all modes") {
+TEST_CASE("A lambda is measured alone, and its class is one row in all modes") {
   const Outcome outcome = Escape({"e2e.Demos.runsLambda", "--json"}, {"-cp", ProgramsJar()});
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
@@ -124,7 +124,7 @@ TEST_CASE("A lambda that is asked alone is gone after C2, and its class is one r
   }
 }
 
-TEST_CASE("A java that cannot be run as asked is an error that says why") {
+TEST_CASE("The error names the reason if java cannot be run") {
   const auto refused = [](const std::vector<std::string>& java, int exit_code, const std::string& why) {
     const Outcome outcome = Escape({"e2e.Demos.boxing"}, java);
     INFO(outcome.err);
@@ -138,7 +138,7 @@ TEST_CASE("A java that cannot be run as asked is an error that says why") {
   refused({"-XX:+NoSuchFlag"}, 5, "-Xint: java ended with exit code 1");
 }
 
-TEST_CASE("No recording turns escape analysis off, whatever is recorded") {
+TEST_CASE("Recordings never turn escape analysis off") {
   const std::string file = "file=" + FreshFolder() + "/rec.bin,rate=1000";
   constexpr int64_t kNone = 1'000'000;  // a byte of each call; boxes are 16 at least
   CHECK(BytesOfBoxing("", {"-XX:-DoEscapeAnalysis"}) >= 16'000'000);

@@ -31,7 +31,7 @@ void RequireBoth(const std::string& folder, const std::string& out) {
 
 }  // namespace
 
-TEST_CASE("A program that loads the library records itself, as often as it likes") {
+TEST_CASE("A program that loads the library can record itself repeatedly") {
   for (const std::string thread : {"", "virtual"}) {
     CAPTURE(thread);
     const std::string folder = FreshFolder();
@@ -46,7 +46,7 @@ TEST_CASE("A program that loads the library records itself, as often as it likes
   }
 }
 
-TEST_CASE("So does one whose JVM has the agent, once its recording has ended") {
+TEST_CASE("A JVM with the agent can record itself after its recording has ended") {
   const std::string folder = FreshFolder();
   Java java{.flags = {"-Xmx200m"}, .main = "e2e.Itself", .args = {folder}};
   java.agent_options = "file=" + folder + "/agent.bin,delay=1h";
@@ -56,7 +56,7 @@ TEST_CASE("So does one whose JVM has the agent, once its recording has ended") {
   CHECK(waiting.out.starts_with("before waiting\nstart refused: heaprec: a recording is waiting for its delay"));
 }
 
-TEST_CASE("Without library and agent a program is told, and runs on") {
+TEST_CASE("A program without library and agent gets an error and continues") {
   const Outcome outcome = Run(Java{.main = "e2e.Itself", .args = {FreshFolder()}});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.err.empty());

@@ -47,7 +47,7 @@ void RequireLabels(const std::string& recording) {
 
 }  // namespace
 
-TEST_CASE("Heaprec.label labels what its thread allocates from then on") {
+TEST_CASE("Heaprec.label labels the later allocations of its thread") {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Java{.main = "e2e.Labels", .agent_options = "file=" + folder + "/rec.bin,rate=20000"});
   CHECK(outcome.exit_code == 0);
@@ -55,7 +55,7 @@ TEST_CASE("Heaprec.label labels what its thread allocates from then on") {
   RequireLabels(folder + "/rec.bin");
 }
 
-TEST_CASE("So does heaprec_label of C") {
+TEST_CASE("heaprec_label of C labels the later allocations of its thread") {
   const std::string folder = FreshFolder(), library = RunfilePath("tests/e2e/api/liblabel_in_c.so");
   const Outcome outcome =
       Run(Java{.main = "e2e.Labels", .args = {library}, .agent_options = "file=" + folder + "/rec.bin,rate=20000"});
@@ -66,7 +66,7 @@ TEST_CASE("So does heaprec_label of C") {
   CHECK(outcome.err == plain.err);  // from 24 on the JVM warns of every native library
 }
 
-TEST_CASE("Without the agent labels do nothing, and one that comes later is linked") {
+TEST_CASE("Without the agent, labels do nothing; an agent that is loaded later is found") {
   const Outcome plain = Run(Java{.main = "e2e.Labels"});
   CHECK(plain.exit_code == 0);
   CHECK(plain.err.empty());

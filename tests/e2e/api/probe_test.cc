@@ -28,7 +28,7 @@ void RequireExact(std::vector<std::string> flags) {
 
 }  // namespace
 
-TEST_CASE("A probe has every object of its thread, in order, over changes of TLAB, outside of them, and collections") {
+TEST_CASE("A probe lists every object of its thread in order: changes of TLABs, outside objects, collections") {
   RequireExact({"-XX:+UseG1GC"});
   RequireExact({"-XX:+UseSerialGC"});
   RequireExact({"-XX:+UseParallelGC"});
@@ -39,7 +39,7 @@ TEST_CASE("A probe has every object of its thread, in order, over changes of TLA
   RequireExact({"-Xcheck:jni"});
 }
 
-TEST_CASE("A probe shows what escape analysis removes, and fails the assertion that is wrong") {
+TEST_CASE("A probe shows what escape analysis removes, and a wrong assertion fails") {
   const Outcome outcome = Run(Java{.main = "e2e.Probed", .args = {"1", AgentPath()}});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.exit_code == 0);
@@ -47,7 +47,7 @@ TEST_CASE("A probe shows what escape analysis removes, and fails the assertion t
   CHECK(outcome.out.ends_with("allocated 120 B in 1 objects: 1 byte[] (120 B), not 0 B\n"));
 }
 
-TEST_CASE("Probes and a recording leave each other alone") {
+TEST_CASE("Probes and a recording do not disturb each other") {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Java{.main = "e2e.Probed",
                                    .args = {Programs(), "-", "programs alone"},
@@ -61,7 +61,7 @@ TEST_CASE("Probes and a recording leave each other alone") {
   CHECK(summary.out.find("trustworthy: no") == std::string::npos);
 }
 
-TEST_CASE("A probe that ended without memory says that it is not whole; one of many objects counts them all") {
+TEST_CASE("A probe that ran out of memory is not whole; one with many objects counts all") {
   const Outcome outcome = Run(Java{.flags = {"-Xmx24m", "-Xint", "-XX:+UseSerialGC"},
                                    .main = "e2e.ProbedFull",
                                    .agent_options = "file=" + FreshFolder() + "/rec.bin"});
@@ -72,7 +72,7 @@ TEST_CASE("A probe that ended without memory says that it is not whole; one of m
         "12000000 B in 100000 objects; the first 65536: 65536 byte[] (7864320 B)\nlisted 65536 whole false\n");
 }
 
-TEST_CASE("Without the agent a probe says so") {
+TEST_CASE("Without the agent, creating a probe fails with a message") {
   const Outcome outcome = Run(Java{.main = "e2e.Probed", .args = {"1"}});
   CHECK(outcome.exit_code == 1);
   CHECK(outcome.err.find("heaprec: the agent is not loaded") != std::string::npos);

@@ -72,7 +72,7 @@ TEST_CASE("Another agent gets an object each so many bytes of a thread, what liv
   RequireAll({"-XX:+UseShenandoahGC"});
 }
 
-TEST_CASE("Fewer objects are followed than are sampled, if that is asked for, and none by default") {
+TEST_CASE("At most the requested number of objects is tracked, by default none") {
   const Outcome few = Sampled("50000:10", {"-XX:+UseG1GC"});
   INFO(few.out << few.err);
   REQUIRE(few.exit_code == 0);
@@ -85,7 +85,7 @@ TEST_CASE("Fewer objects are followed than are sampled, if that is asked for, an
   CHECK(Numbers(none.out, "recent")[0] == 0);
 }
 
-TEST_CASE("The function can be replaced, and the sampling ended") {
+TEST_CASE("The function can be replaced, and sampling can end") {
   const Outcome outcome = Sampled("50000:100", {});
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
@@ -98,7 +98,7 @@ TEST_CASE("The function can be replaced, and the sampling ended") {
   CHECK(outcome.out.rfind("live 0 ") != std::string::npos);  // its references are given back
 }
 
-TEST_CASE("While one records the other does not sample, and the other way round") {
+TEST_CASE("Sampling is refused while a recording runs, and the other way round") {
   const std::string folder = FreshFolder();
   const std::string sampler =
       "-agentpath:" + RunfilePath("tests/e2e/api/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";

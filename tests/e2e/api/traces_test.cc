@@ -70,13 +70,13 @@ void RequireTraces(const std::vector<std::string>& flags) {
 
 }  // namespace
 
-TEST_CASE("A program gets what lives of what it allocates, and what does not, with stacks") {
+TEST_CASE("A program gets its live and its dead objects, with stacks") {
   RequireTraces({"-XX:+UseG1GC"});
   RequireTraces({"-XX:+UseParallelGC", "-Xcheck:jni"});
   RequireTraces({"-XX:+UseSerialGC", "-Xint"});
 }
 
-TEST_CASE("Never more objects are followed than asked for") {
+TEST_CASE("Never more objects are tracked than requested") {
   const Outcome outcome = Sampled({}, "50000", "10");
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
@@ -85,7 +85,7 @@ TEST_CASE("Never more objects are followed than asked for") {
   CHECK(live.all <= 10);
 }
 
-TEST_CASE("Garbage of classes that have been unloaded keeps the names of its frames") {
+TEST_CASE("Dead objects of unloaded classes keep the names of their frames") {
   const Outcome outcome = Run(Java{.flags = {"-Xmx200m"}, .main = "e2e.Unloaded", .args = {AgentPath(), "3"}});
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
@@ -102,7 +102,7 @@ TEST_CASE("Garbage of classes that have been unloaded keeps the names of its fra
 
 // Of 200 MiB with a mean distance of 16 MiB: 12.5 samples are expected, each of 16 MiB, and more than 62 of them with
 // a chance of 1e-20. A sample point that was drawn with the old mean, 16 KiB, would be one for each thread, 3.1 GiB.
-TEST_CASE("Sums of weights are unbiased after a second call with another distance") {
+TEST_CASE("Sums of weights are unbiased after a second call with another interval") {
   const Outcome outcome = Run(Java{.flags = {"-Xmx600m"}, .main = "e2e.Traces", .args = {"again", AgentPath()}});
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
@@ -113,7 +113,7 @@ TEST_CASE("Sums of weights are unbiased after a second call with another distanc
   CHECK(weight < 1e9);
 }
 
-TEST_CASE("While a recording runs, or another agent samples, a program is refused") {
+TEST_CASE("While a recording runs, or another agent samples, sampling is refused") {
   const std::string folder = FreshFolder();
   const Outcome recorded =
       Run(Java{.main = "e2e.Traces", .args = {"-", "50000", "10"}, .agent_options = "file=" + folder + "/rec.bin"});

@@ -90,7 +90,7 @@ Command Prefixed(std::vector<std::string> prefix, const std::vector<std::string>
 
 }  // namespace
 
-TEST_CASE("attach, status, dump, stop, and again with other options: each recording is whole") {
+TEST_CASE("attach, status, dump, stop, and again with other options: each recording is complete") {
   const std::string folder = FreshFolder();
   Process process = StartLoad();
   const std::string pid = std::to_string(process.pid());
@@ -137,7 +137,7 @@ TEST_CASE("attach, status, dump, stop, and again with other options: each record
   CHECK(again["rate_per_second"] == 300);
 }
 
-TEST_CASE("attach --report and --flame write pages when the duration is over, or when they are interrupted") {
+TEST_CASE("attach --report and --flame write pages at the end of the duration or after an interrupt") {
   const std::string folder = FreshFolder();
   Process process = StartLoad({"-XX:+EnableDynamicAgentLoading"});
   const std::string pid = std::to_string(process.pid());
@@ -174,7 +174,7 @@ TEST_CASE("attach --report and --flame write pages when the duration is over, or
   EndSilently(&process);
 }
 
-TEST_CASE("A dump holds what was committed until then, names included") {
+TEST_CASE("A dump contains everything committed before it, with names") {
   const std::string folder = FreshFolder();
   Java java{.main = "e2e.Ends", .args = {"wait"}};
   java.agent_options = "file=" + folder + "/rec.bin,rate=20000";
@@ -217,7 +217,7 @@ TEST_CASE("list names the JVMs of this user, with version and recording") {
   EndSilently(&recorded);
 }
 
-TEST_CASE("A recording that waits for its delay can be called off, and another one started") {
+TEST_CASE("A recording that waits for its delay can be stopped, and another one started") {
   const std::string folder = FreshFolder();
   Process process = StartLoad();
   const std::string pid = std::to_string(process.pid());
@@ -235,7 +235,7 @@ TEST_CASE("A recording that waits for its delay can be called off, and another o
   CHECK_FALSE(FileExists(folder + "/never.bin"));
 }
 
-TEST_CASE("What is no JVM, or lets no agent in, is named in one line") {
+TEST_CASE("The error for a process that is no JVM, or cannot be attached to, is one line") {
   RequireRefusal(Heaprec({"attach", "999999999"}), "999999999: no such process");
   RequireRefusal(Heaprec({"attach", "no.such.Main"}), "'no.such.Main' matches no JVM");
   RequireRefusal(Heaprec({"attach", std::to_string(getpid())}), "not a JVM");
@@ -251,7 +251,7 @@ TEST_CASE("What is no JVM, or lets no agent in, is named in one line") {
   EndSilently(&deaf);
 }
 
-TEST_CASE("A JVM that is stopped does not keep anybody waiting, and what the agent refuses is passed on") {
+TEST_CASE("attach does not wait for a stopped JVM, and shows the agent's refusals") {
   const std::string folder = FreshFolder();
   // JDK 21 and later warn of an agent that comes late, also of one that does not stay.
   Process process = StartLoad({"-XX:+EnableDynamicAgentLoading"});
@@ -265,7 +265,7 @@ TEST_CASE("A JVM that is stopped does not keep anybody waiting, and what the age
   EndSilently(&process);  // who asked has been told
 }
 
-TEST_CASE("Only the same user, or root, gets in; root's request leaves files of the JVM's user") {
+TEST_CASE("Only the same user and root can attach; root's files belong to the JVM's user") {
   if (geteuid() != 0) {
     WARN("needs root, to be two users");
     return;
@@ -297,7 +297,7 @@ TEST_CASE("Only the same user, or root, gets in; root's request leaves files of 
   CHECK(ReadRows(open.path() + "/rec.bin").summary["ended"] == "stop");
 }
 
-TEST_CASE("A JVM in namespaces of its own is found by its own pid, and needs an agent that it can see") {
+TEST_CASE("A JVM in its own namespaces is found by its pid, and needs an agent that it can read") {
   const std::vector<std::string> unshare{"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"};
   if (Run(Prefixed(unshare, {"true"})).exit_code != 0) {
     WARN("namespaces are not allowed here");
@@ -325,7 +325,7 @@ TEST_CASE("A JVM in namespaces of its own is found by its own pid, and needs an 
   CHECK(ReadRows(open.path() + "/rec-1.bin").summary["ended"] == "stop");
 }
 
-TEST_CASE("Root's request touches nothing outside of the container, whatever its owner puts into /tmp") {
+TEST_CASE("Attaching as root changes nothing outside of the container, whatever its owner puts into /tmp") {
   const std::vector<std::string> unshare{"unshare", "--mount"};
   if (geteuid() != 0 || Run(Prefixed(unshare, {"true"})).exit_code != 0) {
     WARN("needs root and namespaces");
@@ -414,7 +414,7 @@ exec chroot --userspec=65534:65534 $root "$@")";
   RemoveRingsOf(jvm.pid());
 }
 
-TEST_CASE("Without pidfd_open a JVM is attached to all the same") {
+TEST_CASE("Attaching works without pidfd_open") {
   const std::string folder = FreshFolder();
   Process process = StartLoad({"-XX:+EnableDynamicAgentLoading"});
   const std::string pid = std::to_string(process.pid());

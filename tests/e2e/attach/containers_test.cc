@@ -197,7 +197,7 @@ TEST_CASE("A JVM in a user namespace, where the machine's root is nobody, is rec
   End(&jvm);
 }
 
-TEST_CASE("A read-only root and a /tmp that is mounted noexec leave another place for the agent") {
+TEST_CASE("With a read-only root and a noexec /tmp the agent is copied to another folder") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
 mount -t tmpfs -o mode=1777 none $root/dev/shm
@@ -207,7 +207,7 @@ mount -o remount,bind,ro $root)");
   End(&jvm);
 }
 
-TEST_CASE("The JVM's working folder holds the agent where nothing else can") {
+TEST_CASE("The agent is copied to the JVM's working folder if no other is possible") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
 mount -t tmpfs -o mode=1777 none $root/work
@@ -217,7 +217,7 @@ mount -o remount,bind,ro $root)");
   End(&jvm);
 }
 
-TEST_CASE("Where no folder can hold the agent, each says why, and nothing is left") {
+TEST_CASE("If no folder can hold the agent, each one's reason is shown, and nothing is left") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(R"(mount -t tmpfs -o mode=1777,noexec none $root/tmp
 mount -o remount,bind,ro $root)");
@@ -234,7 +234,7 @@ mount -o remount,bind,ro $root)");
   End(&jvm);
 }
 
-TEST_CASE("A JVM of another user among the same files is recorded, where it can neither read our files nor write") {
+TEST_CASE("A JVM of another user in the same file system is recorded, although it cannot read or write our files") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   std::string folder = "/tmp/heaprec-test-XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
@@ -265,7 +265,7 @@ TEST_CASE("A JVM of another user among the same files is recorded, where it can 
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("What a JVM of another user can read and write depends on its supplementary groups, not on root's") {
+TEST_CASE("The files that a JVM of another user can access depend on its supplementary groups, not on root's") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   std::string folder = "/tmp/heaprec-test-XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
@@ -316,7 +316,7 @@ chgrp 4242 theirs; chmod 0640 libheaprec.so)",
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, too") {
+TEST_CASE("Ctrl-C, and the end of the JVM, end a recording that is copied out") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(kOwnTmp);
   Process jvm = container.Start();
@@ -337,7 +337,7 @@ TEST_CASE("Ctrl-C ends a recording that is copied out; the end of the JVM does, 
   CHECK(ReadRows(folder + "/second.hrec").summary["ended"] == "jvm exit");
 }
 
-TEST_CASE("Each file of a recording that rotates is copied out, and nothing is left") {
+TEST_CASE("Each file of a recording with rotation is copied out, and nothing is left") {
   if (!CanUnshare({"unshare", "--mount"})) return;
   const Container container(kOwnTmp);
   Process jvm = container.Start();

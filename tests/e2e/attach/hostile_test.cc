@@ -174,7 +174,7 @@ void CheckRefusal(const Outcome& outcome, const std::string& says) {
 
 }  // namespace
 
-TEST_CASE("A reply that never ends keeps nobody waiting, and a second Ctrl-C ends attach at once") {
+TEST_CASE("An endless reply does not block, and a second Ctrl-C ends attach at once") {
   if (!CanActAsTwoUsers()) return;
   HostileJvm jvm({.answer = [](int socket, const std::string&) {
     for (;;) {
@@ -217,7 +217,7 @@ void Reply(const std::string& options, const std::string& text) {
   close(file);
 }
 
-TEST_CASE("A JVM that did not hear the first signal, because it was starting, is asked again") {
+TEST_CASE("A JVM that missed the first signal during its start gets another one") {
   if (!CanActAsTwoUsers()) return;
   const HostileJvm jvm({.answer =
                             [](int socket, const std::string& options) {
@@ -228,7 +228,7 @@ TEST_CASE("A JVM that did not hear the first signal, because it was starting, is
   CheckRefusal(Run(AttachTo(jvm, FreshFolder() + "/rec.hrec", "4")), "the agent reported: heard");
 }
 
-TEST_CASE("A JVM that does not take agents yet is asked until it does, or the time is over") {
+TEST_CASE("attach repeats its request until a starting JVM accepts agents, or until the timeout") {
   if (!CanActAsTwoUsers()) return;
   const auto says = [](int refusals) {
     return [left = refusals](int socket, const std::string& options) mutable {
@@ -241,7 +241,7 @@ TEST_CASE("A JVM that does not take agents yet is asked until it does, or the ti
   CheckRefusal(Run(AttachTo(never, FreshFolder() + "/rec.hrec", "1")), "the JVM is still starting; retry, or raise");
 }
 
-TEST_CASE("A recording that a JVM writes after its end is left where it is") {
+TEST_CASE("A recording that a JVM writes after its end is not moved") {
   if (!CanActAsTwoUsers()) return;
   HostileJvm jvm({.answer = [](int socket, const std::string& options) {
     const std::string file = Option(options, "file");
@@ -258,7 +258,7 @@ TEST_CASE("A recording that a JVM writes after its end is left where it is") {
   CHECK_FALSE(FileExists(out));
 }
 
-TEST_CASE("What a JVM leaves instead of a recording is not copied") {
+TEST_CASE("Other files that a JVM leaves in place of a recording are not copied") {
   if (!CanActAsTwoUsers()) return;
   const auto [begins, says] =
       GENERATE(std::pair(kMagic, "the file is sparse"), std::pair("", "not a heaprec recording"));
@@ -280,7 +280,7 @@ TEST_CASE("What a JVM leaves instead of a recording is not copied") {
   CHECK_FALSE(FileExists(out));
 }
 
-TEST_CASE("Open files that are huge and empty keep neither list nor status waiting") {
+TEST_CASE("Huge sparse open files do not delay list and status") {
   if (!CanActAsTwoUsers()) return;
   const HostileJvm jvm({.at_start = [] {
     for (const char* name : {"a.hrec", "b.hrec"}) {

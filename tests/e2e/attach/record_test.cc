@@ -56,7 +56,7 @@ std::string SamplesLine(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("record puts its options into the JVM, passes output and exit code, and says what there is") {
+TEST_CASE("record adds its options to the JVM, passes output and exit code on, and describes the recording") {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(RecordCommand(folder, {"-o", "rec.bin", "--rate", "90", "--set", "stackdepth=3"},
                                             Program("e2e.Load", {"2", "500", "0"})));
@@ -84,7 +84,7 @@ TEST_CASE("record finds the agent of its own build without being told") {
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
 }
 
-TEST_CASE("The recording holds the labels of its service, and OTLP exports carry them") {
+TEST_CASE("The recording has the service labels, and OTLP exports include them") {
   const std::string folder = FreshFolder();
   const auto recorded = [&](const std::string& name, const std::vector<std::string>& options) {
     std::vector<std::string> all{"-q", "-o", folder + "/" + name};
@@ -112,7 +112,7 @@ TEST_CASE("The recording holds the labels of its service, and OTLP exports carry
   }
 }
 
-TEST_CASE("record passes signals on, and tells of a recording that was cut off") {
+TEST_CASE("record passes signals on, and reports a recording that was cut off") {
   const std::string folder = FreshFolder();
   Process terminated(RecordCommand(folder, {"-o", "term.bin"}, Program("e2e.Ends", {"wait"})));
   REQUIRE(terminated.WaitForOutput("running"));
@@ -135,7 +135,7 @@ TEST_CASE("record passes signals on, and tells of a recording that was cut off")
   RemoveRingsOf(pid);
 }
 
-TEST_CASE("--child-jvms records every JVM below, which says so itself") {
+TEST_CASE("--child-jvms records every descendant JVM, which prints a line itself") {
   const std::string folder = FreshFolder();
   const std::string run = JavaPath() + " -cp " + ProgramsJar() + " e2e.Ends exit; ";
   const Outcome outcome =
@@ -150,7 +150,7 @@ TEST_CASE("--child-jvms records every JVM below, which says so itself") {
   }
 }
 
-TEST_CASE("Where no file can be written the reason is said, not that the JVM had ended too early") {
+TEST_CASE("If no file can be written, record gives that reason, not that the JVM ended too early") {
   const std::string folder = FreshFolder();
   const auto run = [&](const std::vector<std::string>& program) {
     Command command = RecordCommand(folder, {"-o", "rec.bin"}, program);
@@ -168,7 +168,7 @@ TEST_CASE("Where no file can be written the reason is said, not that the JVM had
   }
 }
 
-TEST_CASE("Without a /tmp that can be written to, what came of it is said all the same") {
+TEST_CASE("Without a writable /tmp the result is still reported") {
   const std::vector<std::string> sealed{
       "unshare", "--mount", "sh", "-c", "mount -t tmpfs -o ro none /tmp && exec \"$@\"", "sh"};
   const std::string folder = FreshFolder();
@@ -184,7 +184,7 @@ TEST_CASE("Without a /tmp that can be written to, what came of it is said all th
   CHECK(outcome.err == SamplesLine(folder + "/rec.bin") + "\n");
 }
 
-TEST_CASE("A folder or a device in place of the file is refused in one line, and the JVM runs on") {
+TEST_CASE("The error for a folder or a device in place of the file is one line, and the JVM continues") {
   const std::string folder = FreshFolder();
   std::filesystem::create_directory(folder + "/dir");
   for (const std::string& file : {folder + "/dir", std::string("/dev/null")}) {
@@ -207,7 +207,7 @@ TEST_CASE("A tool of the JDK is recorded too") {
   CHECK(outcome.err == SamplesLine(folder + "/rec.bin") + "\n");
 }
 
-TEST_CASE("Options come from a file too; what the agent would refuse is refused before the program starts") {
+TEST_CASE("Options can come from a file; options that the agent would refuse are refused before the program starts") {
   const std::string folder = FreshFolder();
   std::ofstream(folder + "/my.conf") << "# slow\nrate=6/min\nsource=jvmti\n";
   const auto program = Program("e2e.Ends", {"exit"});
@@ -225,7 +225,7 @@ TEST_CASE("Options come from a file too; what the agent would refuse is refused 
   CHECK_FALSE(FileExists(folder + "/bad.bin"));
 }
 
-TEST_CASE("What cannot be started or recorded is said in one line") {
+TEST_CASE("If a command cannot be started or recorded, the error is one line") {
   const auto refused = [](const std::vector<std::string>& options, const std::vector<std::string>& program, int code,
                           const std::string& says) {
     const Outcome outcome = Run(RecordCommand(FreshFolder(), options, program));
@@ -249,7 +249,7 @@ TEST_CASE("What cannot be started or recorded is said in one line") {
   refused({"--lib", odd + "/libheaprec.so"}, {JavaPath(), "-version"}, 2, "'='");
 }
 
-TEST_CASE("Any character may be in the name of a recording, and in the folder where the command runs") {
+TEST_CASE("The names of recordings and of the working folder may contain any character") {
   std::vector<std::string> files;
   std::vector<Command> commands;
   for (const std::string name :
@@ -272,7 +272,7 @@ TEST_CASE("Any character may be in the name of a recording, and in the folder wh
   }
 }
 
-TEST_CASE("With --child-jvms only and skip choose JVMs by their main class") {
+TEST_CASE("With --child-jvms, only and skip select JVMs by their main class") {
   const std::string folder = FreshFolder();
   const auto program = Program("e2e.Ends", {"exit"});
   Run(RecordCommand(folder, {"--child-jvms", "-o", "skipped.bin", "--set", "skip=e2e.*"}, program));
@@ -282,7 +282,7 @@ TEST_CASE("With --child-jvms only and skip choose JVMs by their main class") {
 }
 
 // 400 and 480 MiB, by one site: its estimates vary by less than 3 % between runs, which is seven deviations from 20 %.
-TEST_CASE("bench runs both commands in turns, stops once every site is decided, and names what grew") {
+TEST_CASE("bench alternates both commands, stops when every site is decided, and names what grew") {
   const std::string folder = FreshFolder();
   const auto bench = [&](const std::vector<std::string>& options,
                          const std::vector<std::vector<std::string>>& programs) {

@@ -152,7 +152,7 @@ std::string LongRecording() {
 
 }  // namespace
 
-TEST_CASE("The JDK reads every allocation as the recording has it, odd ones too") {
+TEST_CASE("The JDK reads every allocation as it is in the recording, also unusual ones") {
   const std::string recording = OddRecording();
   std::vector<JfrRow> rows = ReadWithHeaprec(recording);
   REQUIRE(rows.size() == 4);
@@ -161,7 +161,7 @@ TEST_CASE("The JDK reads every allocation as the recording has it, odd ones too"
   RequireSame(ReadWithJdk(Export({recording})), rows, kHalfAByte);
 }
 
-TEST_CASE("A long recording, and several, become chunks of a bounded size which the JDK reads as one file") {
+TEST_CASE("Long and multiple recordings become chunks of limited size, which the JDK reads as one file") {
   const std::string first = LongRecording(), second = OddRecording();
   const std::string jfr = Export({first, second, first});
   std::vector<JfrRow> rows;
@@ -179,7 +179,7 @@ TEST_CASE("A long recording, and several, become chunks of a bounded size which 
   CHECK(summary.find("Duration: 121 s\n") != std::string::npos);
 }
 
-TEST_CASE("A recording without an event is a JFR file that tells of the JVM") {
+TEST_CASE("A recording without events is a JFR file that describes the JVM") {
   const std::string path = FreshFolder() + "/empty.bin";
   RecordingFile(path, SomeHeader()).End("stop", kSecond);
   const std::string jfr = Export({path});
@@ -190,7 +190,7 @@ TEST_CASE("A recording without an event is a JFR file that tells of the JVM") {
   CHECK(printed["recording"]["events"][1]["values"]["jvmName"] == SomeHeader().jvm_name);
 }
 
-TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weights up") {
+TEST_CASE("jfr print shows units, lines and parameters; jfr view adds up the weights") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Java{.main = "e2e.Sizes",
                                    .args = {"0", "2", "1", "400000", "64", "1024"},
@@ -220,7 +220,7 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view sums the weight
   CHECK(view("allocation-by-thread").find("worker-0-1 ") != std::string::npos);
 }
 
-TEST_CASE("jfr view counts exceptions exactly, and names the application's methods of what was thrown and is live") {
+TEST_CASE("jfr view counts exceptions exactly, and names the application's methods of thrown and live objects") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Java{.main = "e2e.Throws",
                                    .args = {"2", "20000", "0"},
@@ -257,7 +257,7 @@ TEST_CASE("jfr view counts exceptions exactly, and names the application's metho
 }
 
 // Numbers as `jfr print --json` has them; ages in ISO 8601.
-TEST_CASE("jfr print shows what is alive as the JDK's own old objects") {
+TEST_CASE("jfr print shows live objects in the same way as the JDK's own old objects") {
   const std::string path = FreshFolder() + "/live.bin";
   format::FileHeader header = SomeHeader();
   header.max_tracked_objects = 4096;

@@ -75,7 +75,7 @@ double SumOf(const std::vector<JfrRow>& rows) {
 
 }  // namespace
 
-TEST_CASE("Every event of a JFR recording is there as the JDK itself reads it: time, class, thread, stack, weight") {
+TEST_CASE("Every event of a JFR recording is imported as the JDK itself reads it: time, class, thread, stack, weight") {
   const std::string jfr = RecordWithJfr(FreshFolder());
   const std::vector<JfrRow> rows = ReadWithJdk(jfr);
   const bool has_samples =
@@ -94,7 +94,7 @@ TEST_CASE("Every event of a JFR recording is there as the JDK itself reads it: t
 }
 
 // HEAPREC_ASYNC_PROFILER: path of its library; it is no part of this project.
-TEST_CASE("Every event of async-profiler's is there as the JDK reads it") {
+TEST_CASE("Every event of async-profiler is imported as the JDK reads it") {
   const char* const agent = getenv("HEAPREC_ASYNC_PROFILER");  // NOLINT(concurrency-mt-unsafe): a test
   if (agent == nullptr) {
     WARN("needs HEAPREC_ASYNC_PROFILER");
@@ -116,7 +116,7 @@ TEST_CASE("Every event of async-profiler's is there as the JDK reads it") {
   }
 }
 
-TEST_CASE("Exported and imported again a recording has the same events, to half a byte of weight") {
+TEST_CASE("After export and import a recording has the same events, with weights to half a byte") {
   const std::string folder = FreshFolder(), recording = folder + "/rec.bin", jfr = folder + "/rec.jfr";
   // The JDK's own recording beside ours disturbs neither.
   const std::string of_jdk = RecordWithJfr(folder, "file=" + recording + ",rate=300");

@@ -9,7 +9,7 @@
 #include "tests/support/java_run.h"
 
 namespace heaprec::testing {
-TEST_CASE("A JVM that keeps the last ten seconds can be dumped at any time, and its file is never older") {
+TEST_CASE("A JVM with maxage=10s can be dumped at any time, and its file is never older") {
   const std::string folder = FreshFolder();
   const std::string recording = folder + "/rec.bin";
   Process java(CommandOf(

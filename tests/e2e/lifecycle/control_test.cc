@@ -65,20 +65,20 @@ Outcome Attach(const Process& process, const std::string& options) {
 
 }  // namespace
 
-TEST_CASE("An unknown key is refused in one line that lists the valid ones") {
+TEST_CASE("The error for an unknown key is one line with the valid keys") {
   RequireRefusal("fil=rec.bin", {"fil", "file", "rate", "duration", "stackdepth", "strict"});
 }
 
-TEST_CASE("A bad value is refused in one line that says what is valid") {
+TEST_CASE("The error for a bad value is one line with the valid values") {
   RequireRefusal("file=rec.bin,rate=fast", {"fast", "rate", "150/s", "6/min"});
   RequireRefusal("file=rec.bin,source=magic", {"magic", "source", "auto", "hooks", "jvmti", "portable"});
 }
 
-TEST_CASE("A file that cannot be created is reported in one line") {
+TEST_CASE("The error for a file that cannot be created is one line") {
   RequireRefusal("file=no/such/folder/rec.bin", {"no/such/folder/rec.bin", "No such file"});
 }
 
-TEST_CASE("duration=2s ends the recording, and the program runs on") {
+TEST_CASE("duration=2s ends the recording, and the program continues") {
   const std::string folder = FreshFolder();
   const Outcome outcome = RunWith("file=rec.bin,rate=150,duration=2s", folder, {"2", "3500", "0"});
   CHECK(outcome.exit_code == 0);
@@ -92,7 +92,7 @@ TEST_CASE("duration=2s ends the recording, and the program runs on") {
   for (const Row& row : rows.rows) CHECK(row.time_ns <= rows.summary["duration_ns"].get<uint64_t>());
 }
 
-TEST_CASE("delay=1s begins later, and a JVM that ends before leaves nothing") {
+TEST_CASE("delay=1s starts the recording later, and a JVM that ends earlier leaves no file") {
   const std::string folder = FreshFolder();
   CHECK(RunWith("file=early.bin,rate=150,delay=1s", folder, {"2", "100", "0"}).exit_code == 0);
   CHECK(FilesIn(folder).empty());
@@ -106,7 +106,7 @@ TEST_CASE("delay=1s begins later, and a JVM that ends before leaves nothing") {
   CHECK(rows.summary["duration_ns"].get<uint64_t>() < 2'800'000'000);
 }
 
-TEST_CASE("A name that is taken is not touched: the next free one is used") {
+TEST_CASE("An existing file is not touched: the recording gets the next free name") {
   const std::string folder = FreshFolder();
   for (int i = 0; i < 3; ++i) CHECK(RunWith("file=rec.bin,rate=150", folder).exit_code == 0);
   for (const char* name : {"/rec.bin", "/rec-1.bin", "/rec-2.bin"}) CHECK(ReadRows(folder + name).trustworthy());
@@ -140,7 +140,7 @@ TEST_CASE("%p, %t and %n in the file's name become the pid, the time and a numbe
   CHECK(FileExists(folder + "/n1.bin"));
 }
 
-TEST_CASE("loglevel decides what is said: info names the recording, off says nothing even when it fails") {
+TEST_CASE("loglevel selects the messages: info names the recording, off prints nothing even after a failure") {
   const std::string folder = FreshFolder();
   const Outcome info = RunWith("file=rec.bin,loglevel=info", folder);
   CHECK(info.out == kShortOut);
@@ -160,7 +160,7 @@ TEST_CASE("ring=off records without a shared ring") {
   CHECK(!rows.rows.empty());
 }
 
-TEST_CASE("jcmd loads the agent into a running JVM under load, which is recorded and runs on") {
+TEST_CASE("jcmd loads the agent into a JVM under load, which is recorded and continues") {
   const std::string folder = FreshFolder();
   Process process(CommandOf({.main = "e2e.Load", .args = {"4", "600000", "0"}}));
   REQUIRE(process.WaitForOutput("running"));
@@ -184,7 +184,7 @@ TEST_CASE("jcmd loads the agent into a running JVM under load, which is recorded
   CHECK(rows.summary["estimates"]["bytes_uncalibrated"]["value"].get<double>() == Approx(counted).epsilon(0.5));
 }
 
-TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorded again after the end") {
+TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorded again") {
   const std::string folder = FreshFolder();
   Process process(CommandOf({.main = "e2e.Load", .args = {"4", "600000", "0"}}));
   REQUIRE(process.WaitForOutput("running"));
@@ -208,7 +208,7 @@ TEST_CASE("Options with colons need no quotes for jcmd, and a JVM can be recorde
   CHECK(ReadSummary(folder + "/first.bin")["ended"] == "duration");
 }
 
-TEST_CASE("A disk that stays full costs samples, which are counted once there is room again, and nothing else") {
+TEST_CASE("A full disk loses samples, which are counted when there is space again, and nothing else") {
   // The limit stands for the disk: the kernel refuses the write the same way, with EFBIG for ENOSPC.
   const std::string folder = FreshFolder();
   Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"4", "6200", "0"}};
@@ -230,7 +230,7 @@ TEST_CASE("A disk that stays full costs samples, which are counted once there is
   RequireWriteLossesCounted(rows);
 }
 
-TEST_CASE("A shared memory that is full costs the ring, not the recording") {
+TEST_CASE("With full shared memory there is no ring, but a recording") {
   const std::string folder = FreshFolder();
   Java java{.flags = {"-XX:-UsePerfData"}, .main = "e2e.Load", .args = {"2", "1200", "0"}};
   java.agent_options = "file=" + folder + "/rec.bin,rate=150";

@@ -149,7 +149,7 @@ TEST_CASE("After kill -9 every witnessed object is in the recording, with class,
   CHECK(witnessed > 30 * static_cast<size_t>(kills));
 }
 
-TEST_CASE("After kill -9 under heavy load the recording reads whole and its counters add up") {
+TEST_CASE("After kill -9 under heavy load the recording is readable and its counters add up") {
   std::mt19937_64 random(kSeed + 1);
   for (int round = 0; round < 3; ++round) {
     std::vector<Victim> victims;
@@ -176,7 +176,8 @@ TEST_CASE("After kill -9 under heavy load the recording reads whole and its coun
   }
 }
 
-TEST_CASE("In a crash loop no recording loses what only its ring holds: each next agent moves it beside the file") {
+TEST_CASE(
+    "In a crash loop no recording loses what only its ring holds: each next agent moves the ring beside the file") {
   constexpr int kCrashes = 6;  // without the copies four rings would be left
   struct Crash {
     std::string file;
@@ -218,7 +219,7 @@ TEST_CASE("A JVM that ends by itself leaves no ring behind") {
   CHECK(RingsOf(pid).empty());
 }
 
-TEST_CASE("A recording that exists is kept: after a crash and restart both are there") {
+TEST_CASE("An existing recording is kept: after a crash and restart there are both") {
   const std::string folder = FreshFolder();
   const std::string options = "file=" + folder + "/rec.bin,rate=150";
   {

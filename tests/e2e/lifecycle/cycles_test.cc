@@ -55,7 +55,7 @@ void RequireOk(const std::vector<std::string>& args) {
 
 }  // namespace
 
-TEST_CASE("Recordings that have ended take no memory, mapping, descriptor, thread or ring") {
+TEST_CASE("Recordings that have ended need no memory, mapping, descriptor, thread or ring") {
   const std::string folder = FreshFolder();
   Process process(CommandOf(
       {.flags = {"-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"}, .main = "e2e.Load", .args = {"2", "600000", "20"}}));

@@ -98,7 +98,7 @@ TEST_CASE("SIGTERM ends the recording properly") {
   });
 }
 
-TEST_CASE("ExitOnOutOfMemoryError and CrashOnOutOfMemoryError leave the rest in the ring") {
+TEST_CASE("ExitOnOutOfMemoryError and CrashOnOutOfMemoryError leave the rest of the samples in the ring") {
   Repeat([] {
     const Ended exited = RunEnds({"exhaust"}, {"-Xmx64m", "-XX:+ExitOnOutOfMemoryError"});
     CHECK(exited.outcome.exit_code == 3);
@@ -112,7 +112,7 @@ TEST_CASE("ExitOnOutOfMemoryError and CrashOnOutOfMemoryError leave the rest in 
   });
 }
 
-TEST_CASE("SIGSEGV gets its hs_err file, and the recording what was committed") {
+TEST_CASE("SIGSEGV writes its hs_err file, and the recording has everything committed") {
   Repeat([] {
     const Ended ended = RunEnds({"wait"}, {}, SIGSEGV);
     CHECK(ended.outcome.exit_code == 1);
@@ -124,7 +124,7 @@ TEST_CASE("SIGSEGV gets its hs_err file, and the recording what was committed") 
   });
 }
 
-TEST_CASE("The kernel's OOM killer leaves the rest in the ring") {
+TEST_CASE("The kernel's OOM killer leaves the rest of the samples in the ring") {
   const MemoryGroup group("250M");
   if (!group.exists()) {
     WARN("a control group of our own is not allowed here");
@@ -141,7 +141,7 @@ TEST_CASE("The kernel's OOM killer leaves the rest in the ring") {
   });
 }
 
-TEST_CASE("An agent in JAVA_TOOL_OPTIONS records, and the JVM prints its own line only") {
+TEST_CASE("An agent in JAVA_TOOL_OPTIONS records, and the JVM prints only its own line") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Ends", .args = {"exit"}});
   command.folder = folder;
@@ -155,7 +155,7 @@ TEST_CASE("An agent in JAVA_TOOL_OPTIONS records, and the JVM prints its own lin
   RequireLast(ended, "jvm exit");
 }
 
-TEST_CASE("A JVM that a recorded one starts is not recorded, and neither disturbs the other") {
+TEST_CASE("A JVM that is started by a recorded one is not recorded, and neither disturbs the other") {
   const std::string folder = FreshFolder();
   Process process(EndsCommand(folder, {"child", JavaHome() + "/bin/java", "-cp", ProgramsJar(), "e2e.Ends", "exit"}));
   const Ended ended{folder, process.pid(), process.Finish()};

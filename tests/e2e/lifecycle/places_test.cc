@@ -55,7 +55,7 @@ class Stranger {
   std::string folder_ = "/tmp/heaprec-test-XXXXXX";
 };
 
-TEST_CASE("A user without rights in a folder that is closed to him is told once, and records elsewhere") {
+TEST_CASE("A user who cannot write to the folder gets one message, and the recording is written elsewhere") {
   if (geteuid() == 0 && !IsOpenToOthers(JavaHome())) {
     WARN(JavaHome() << " is closed to other users");
     return;
@@ -74,7 +74,7 @@ TEST_CASE("A user without rights in a folder that is closed to him is told once,
   RequireLast(ended, "jvm exit");
 }
 
-TEST_CASE("On a root file system that is read-only one line says so, and a file elsewhere is recorded into") {
+TEST_CASE("On a read-only root file system one line says so, and a file elsewhere can be written") {
   std::string out = "/dev/shm/heaprec-test-XXXXXX";
   REQUIRE(mkdtemp(out.data()) != nullptr);
   const auto command = [](const std::string& file) {
@@ -106,7 +106,7 @@ TEST_CASE("On a root file system that is read-only one line says so, and a file 
   std::filesystem::remove_all(out);
 }
 
-TEST_CASE("Where there is no place for a ring, one line says what that costs, and the rest is recorded") {
+TEST_CASE("If there is no space for a ring, one line says what that costs, and recording continues") {
   const std::string folder = FreshFolder();
   Java java{.main = "e2e.Ends", .args = {"exit"}};
   java.agent_options = std::string("file=rec.bin,ring=/no/such/folder/x.ring,rate=") + kEndsRate;
@@ -198,7 +198,7 @@ void RequireInconclusive(const std::string& file) {
   CHECK(Run(Command{{HeaprecPath(), "summary", file}}).out.find("no bytes were counted") == std::string::npos);
 }
 
-TEST_CASE("A disk that is full for seconds costs samples, which are counted once there is room again") {
+TEST_CASE("A disk that is full for seconds loses samples, which are counted when there is space again") {
   const std::string folder = FreshFolder();
   const SmallDisk disk(folder, "2m");
   if (!disk.exists()) return;
@@ -215,7 +215,7 @@ TEST_CASE("A disk that is full for seconds costs samples, which are counted once
   RequireInconclusive(loaded.file);
 }
 
-TEST_CASE("A disk that stays full to the end leaves a file that is whole, and says what is missing in it") {
+TEST_CASE("A disk that stays full leaves a valid file, which says what is missing") {
   const std::string folder = FreshFolder();
   const SmallDisk disk(folder, "2m");
   if (!disk.exists()) return;
@@ -229,7 +229,7 @@ TEST_CASE("A disk that stays full to the end leaves a file that is whole, and sa
   RequireInconclusive(loaded.file);
 }
 
-TEST_CASE("Where the disk stays full the ring keeps the end, and status, stop and record say so") {
+TEST_CASE("If the disk stays full, the ring keeps the end, and status, stop and record say so") {
   const std::string folder = FreshFolder();
   const SmallDisk disk(folder, "500k");
   if (!disk.exists()) return;
@@ -264,7 +264,7 @@ TEST_CASE("Where the disk stays full the ring keeps the end, and status, stop an
   RemoveRingsOf(process.pid());
 }
 
-TEST_CASE("record ends with 6 if the command did well and its recording did not, else as the command did") {
+TEST_CASE("record exits with 6 if only the recording failed, otherwise with the command's code") {
   const std::string folder = FreshFolder();
   const SmallDisk disk(folder, "100k");  // 24,000 samples, of a busy machine, fit into 200 KiB
   if (!disk.exists()) return;
@@ -284,7 +284,7 @@ TEST_CASE("record ends with 6 if the command did well and its recording did not,
   }
 }
 
-TEST_CASE("A shared memory without room costs the ring, not the recording") {
+TEST_CASE("Without space in shared memory there is no ring, but a recording") {
   const SmallDisk disk("/dev/shm", "64k");
   if (!disk.exists()) return;
   const std::string folder = FreshFolder();

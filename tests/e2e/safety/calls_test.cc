@@ -28,7 +28,7 @@ bool IsLong() { return std::getenv("HEAPREC_FAULTS") != nullptr; }  // NOLINT(co
 
 }  // namespace
 
-TEST_CASE("Whatever call of the agent fails, the application does not notice") {
+TEST_CASE("The application does not notice failing system calls of the agent") {
   const Java plain{.main = "e2e.Sizes", .args = {"0", "2", "2", "30000", "64", "1000", "70000"}};
   const Outcome expected = Run(plain);
   REQUIRE(expected.exit_code == 0);
@@ -102,7 +102,7 @@ TEST_CASE("A JVM starts without a recording if the file system does not respond"
   }
 }
 
-TEST_CASE("A JVM ends in time while a recording's file is being opened, and nothing is recorded any more") {
+TEST_CASE("A JVM ends in time while a recording's file is being opened, and nothing is recorded afterwards") {
   struct Ending {
     int seconds;
     bool is_delayed;

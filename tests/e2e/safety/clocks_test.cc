@@ -27,7 +27,7 @@ void RequireWhole(const Rows& rows) {
 
 }  // namespace
 
-TEST_CASE("A process that is stopped for seconds and goes on has a whole recording") {
+TEST_CASE("A process that is stopped for seconds has a complete recording") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Process jvm(CommandOf(
       Java{.main = "e2e.Load", .args = {"2", "3000", "0"}, .agent_options = "file=" + recording + ",rate=150"}));
@@ -43,7 +43,7 @@ TEST_CASE("A process that is stopped for seconds and goes on has a whole recordi
   RequireWhole(ReadRows(recording));
 }
 
-TEST_CASE("A time of day that jumps moves no sample") {
+TEST_CASE("A jump of the wall clock moves no sample") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Command command = CommandOf(
       Java{.main = "e2e.Load", .args = {"2", "2500", "0"}, .agent_options = "file=" + recording + ",rate=150"});

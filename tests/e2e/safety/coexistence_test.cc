@@ -110,7 +110,7 @@ void RequireBoth(const std::string& profiler, const std::string& event, bool pro
 
 }  // namespace
 
-TEST_CASE("JFR's unthrottled TLAB events are the same beside our hooks") {
+TEST_CASE("JFR's unthrottled TLAB events do not change with our hooks") {
   const std::string folder = FreshFolder();
   std::ofstream(folder + "/tlab.jfc") << kSettings;
   const JfrTotals with = RunUnderJfr(folder, "with", "file=" + folder + "/rec.bin,rate=1000,source=hooks");
@@ -130,7 +130,7 @@ TEST_CASE("JFR's unthrottled TLAB events are the same beside our hooks") {
 }
 
 // HEAPREC_ASYNC_PROFILER: path of its library; it is no part of this project.
-TEST_CASE("async-profiler beside us, before or after us: its samples and our recording are whole") {
+TEST_CASE("async-profiler works before and after our agent: its samples and our recording are complete") {
   const char* const library = getenv("HEAPREC_ASYNC_PROFILER");  // NOLINT(concurrency-mt-unsafe): a test
   if (library == nullptr) {
     WARN("needs HEAPREC_ASYNC_PROFILER");
@@ -141,7 +141,7 @@ TEST_CASE("async-profiler beside us, before or after us: its samples and our rec
   }
 }
 
-TEST_CASE("JFR's default recording beside us is readable, and ours is true") {
+TEST_CASE("JFR's default recording stays readable beside ours, and ours is correct") {
   const std::string folder = FreshFolder();
   const Outcome outcome = Run(Java{.flags = {"-XX:StartFlightRecording=settings=profile,filename=" + folder + "/x.jfr",
                                              "-Xlog:disable", "-Xlog:all=warning:stderr"},

@@ -76,7 +76,7 @@ TEST_CASE("While the JVM exits, few objects are delivered") {
   RequireFew(folder);
 }
 
-TEST_CASE("After a command that ran out of memory few objects are delivered, and the application goes on") {
+TEST_CASE("After a command that ran out of memory few objects are delivered, and the application continues") {
   const std::string folder = FreshFolder();
   Process process(Load(folder, 60000, "source=auto"));
   REQUIRE(process.WaitForFile(folder + "/rec.bin"));

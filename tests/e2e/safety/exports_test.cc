@@ -36,7 +36,7 @@ const std::string kNative = "recorder/libheaprec-native.so";
 }  // namespace
 
 // capset, setns and unshare replace libc's if the library is preloaded (recorder/agent/program/preload_entry.cc).
-TEST_CASE("The agent exports only what the JVM, heaprec.jar, the headers of include/ and preloading need") {
+TEST_CASE("The agent exports only the symbols for the JVM, heaprec.jar, the headers of include/ and preloading") {
   CHECK(Matches(OutputOf({"nm", "-D", "--defined-only", Agent()}), std::regex(R"( [A-Z] (\S+))")) ==
         std::set<std::string>{"Agent_OnAttach", "Agent_OnLoad", "Agent_OnUnload", "Java_heaprec_Heaprec_ask0",
                               "Java_heaprec_Heaprec_dump0", "Java_heaprec_Heaprec_label0",
@@ -45,7 +45,7 @@ TEST_CASE("The agent exports only what the JVM, heaprec.jar, the headers of incl
                               "heaprec_sample_allocations", "heaprec_visit_traces", "setns", "unshare"});
 }
 
-TEST_CASE("The products need glibc's libraries only, also those that were apart until 2.34") {
+TEST_CASE("The products need only glibc's libraries, including those that were separate until 2.34") {
   for (const std::string& product : {Agent(), RunfilePath(kNative), HeaprecPath()}) {
     INFO(product);
     const auto needed = Matches(OutputOf({"readelf", "-d", product}), std::regex(R"(Shared library: \[(\S+)\])"));
@@ -58,7 +58,7 @@ TEST_CASE("The products need glibc's libraries only, also those that were apart 
   }
 }
 
-TEST_CASE("Everything that the agent does not define is libc's, and bound at load") {
+TEST_CASE("Symbols that the agent does not define are libc's, and are bound at load") {
   // Weak ones (the profiling hooks of zstd, the linker's own) may be missing.
   const std::string undefined = OutputOf({"nm", "-D", "--undefined-only", Agent()});
   std::istringstream lines(undefined);
@@ -72,7 +72,7 @@ TEST_CASE("Everything that the agent does not define is libc's, and bound at loa
   CHECK(dynamic.find("NODELETE") != std::string::npos);
 }
 
-TEST_CASE("No product asks for a glibc newer than 2.17") {
+TEST_CASE("No product needs a glibc newer than 2.17") {
   for (const std::string& product : {Agent(), RunfilePath(kNative), HeaprecPath()}) {
     INFO(product);
     const auto versions = Matches(OutputOf({"objdump", "-T", product}), std::regex(R"(GLIBC_2\.(\d+))"));

@@ -75,7 +75,7 @@ void RequireTruth(const Rows& rows) {
 
 }  // namespace
 
-TEST_CASE("Without symbols the source is JVMTI, said in one line and in the recording, and the shares are true") {
+TEST_CASE("Without symbols the source is JVMTI, as a line and the recording say, and shares are correct") {
   Outcome outcome;
   const Rows rows = RecordLoop(JdkWithoutSymbols(), "", &outcome);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 2);  // ours and the program's own "done"
@@ -87,7 +87,7 @@ TEST_CASE("Without symbols the source is JVMTI, said in one line and in the reco
   RequireTruth(rows);
 }
 
-TEST_CASE("source=jvmti asks for the same, with symbols there") {
+TEST_CASE("source=jvmti has correct shares although there are symbols") {
   Outcome outcome;
   const Rows rows = RecordLoop(JavaHome(), ",source=jvmti", &outcome);
   CHECK(outcome.err == "done\n");
@@ -98,13 +98,13 @@ TEST_CASE("source=jvmti asks for the same, with symbols there") {
   RequireTruth(rows);
 }
 
-TEST_CASE("source=jvmti keeps to the rate") {
+TEST_CASE("source=jvmti respects the rate") {
   Outcome outcome;
   const Rows rows = RecordLoop(JavaHome(), ",source=jvmti,rate=150", &outcome);
   for (const uint64_t count : rows.PerInterval()) CHECK(count <= 150);
 }
 
-TEST_CASE("source=hooks on a JDK without symbols falls back as well") {
+TEST_CASE("source=hooks on a JDK without symbols falls back to JVMTI, too") {
   const std::string home = JdkWithoutSymbols();
   Outcome outcome;
   CHECK(RecordLoop(home, ",source=hooks", &outcome).source() == "jvmti");

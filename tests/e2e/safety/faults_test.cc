@@ -50,7 +50,7 @@ TEST_CASE(
   CHECK(wrong.empty());
 }
 
-TEST_CASE("After 1,024 stacks from GetStackTrace stacks are walked again, if nothing is wrong any more") {
+TEST_CASE("After 1,024 stacks from GetStackTrace stacks are walked again, if they agree") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Command command = CommandOf({.main = "e2e.Load",
                                .args = {"1", "3000", "50"},
@@ -68,7 +68,7 @@ TEST_CASE("After 1,024 stacks from GetStackTrace stacks are walked again, if not
   CHECK(stacks["walked"] > 400);
 }
 
-TEST_CASE("Without a thread for the drain nothing is recorded or left behind, and the next attempt records") {
+TEST_CASE("If the drain's thread cannot be created, nothing is recorded or left behind, and the next attempt works") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
   command.environment = {"HEAPREC_FAULT_THREADS=2"};  // the first one is to open the file, which does not need it
@@ -91,7 +91,7 @@ TEST_CASE("Without a thread for the drain nothing is recorded or left behind, an
   CHECK(ReadRows(folder + "/rec.bin").trustworthy());
 }
 
-TEST_CASE("A probe that begins while an ending recording removes its hooks has every object") {
+TEST_CASE("A probe that begins while an ending recording removes its hooks lists every object") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.ProbedLate",
                                .args = {folder + "/removal", "2000", "1000"},
@@ -104,7 +104,7 @@ TEST_CASE("A probe that begins while an ending recording removes its hooks has e
   CHECK(outcome.out == "arrays 1000 whole true\n");
 }
 
-TEST_CASE("A start that runs out of memory is refused with a reply, and another agent can use the JVM's sampler") {
+TEST_CASE("A start without memory is refused with a reply, and another agent can use the JVM's sampler") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
   command.environment = {"HEAPREC_FAULT_STARTS=1"};

@@ -30,7 +30,7 @@ void RequireQuietGuard(const std::vector<std::string>& flags, const std::string&
 
 }  // namespace
 
-TEST_CASE("The guard bites: a heap use in an entry aborts the JVM and is named") {
+TEST_CASE("Guard: using the heap in an entry point aborts the JVM and is named") {
   Command command = CommandOf({.flags = {"-XX:-CreateCoredumpOnCrash"},
                                .main = "e2e.Load",
                                .args = {"2", "300", "0"},
@@ -45,34 +45,32 @@ TEST_CASE("The guard bites: a heap use in an entry aborts the JVM and is named")
   CHECK(outcome.err.find("alloc_guard: called by an allocation entry: malloc") != std::string::npos);
 }
 
-TEST_CASE("Under a storm the entries use no heap, lock or I/O") {
+TEST_CASE("Under heavy load the entry points use no heap, lock or I/O") {
   RequireQuietGuard({}, "e2e.Load", {"8", "1500", "0"}, "rate=5000");
 }
 
-TEST_CASE("New stacks, classes and methods are taken without heap, lock or I/O") {
+TEST_CASE("New stacks, classes and methods are recorded without heap, lock or I/O") {
   RequireQuietGuard({}, "e2e.Chains", {"1000"}, "rate=5000");
   RequireQuietGuard({}, "e2e.Kinds", {"1000"}, "rate=5000");
 }
 
-TEST_CASE("New threads are met without heap, lock or I/O") {
+TEST_CASE("New threads are recorded without heap, lock or I/O") {
   RequireQuietGuard({}, "e2e.Churn", {"1500", "21504"}, "rate=5000");
   RequireQuietGuard({}, "e2e.Sizes", {"16", "64", "4", "50", "48", "1000", "20000"}, "rate=5000");
   RequireQuietGuard({}, "e2e.Threads", {"200"}, "rate=5000");
 }
 
-TEST_CASE("Thrown exceptions are taken without heap, lock or I/O") {
+TEST_CASE("Thrown exceptions are recorded without heap, lock or I/O") {
   RequireQuietGuard({}, "e2e.Throws", {"4", "20000", "0"}, "rate=150,exceptions=on,exceptions.rate=5000");
 }
 
-TEST_CASE("Without TLABs every allocation is an entry, and none uses heap, lock or I/O") {
+TEST_CASE("Without TLABs every allocation calls an entry point, and none uses heap, lock or I/O") {
   RequireQuietGuard({"-XX:-UseTLAB"}, "e2e.Load", {"2", "800", "0"}, "rate=1000");
 }
 
-TEST_CASE("A ring that is full makes no entry wait") {
-  RequireQuietGuard({}, "e2e.Load", {"8", "1500", "0"}, "rate=200000");
-}
+TEST_CASE("A full ring blocks no entry point") { RequireQuietGuard({}, "e2e.Load", {"8", "1500", "0"}, "rate=200000"); }
 
-TEST_CASE("The JVMTI source uses no heap, lock or I/O in its entries") {
+TEST_CASE("The JVMTI source's entry points use no heap, lock or I/O") {
   RequireQuietGuard({}, "e2e.Load", {"4", "800", "0"}, "rate=5000,source=jvmti");
 }
 

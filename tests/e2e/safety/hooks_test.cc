@@ -84,13 +84,13 @@ std::vector<std::string> Refusing(const std::string& what) { return {RunfilePath
 
 }  // namespace
 
-TEST_CASE("Where membarrier is refused the hooks go into the vtables, and the numbers are as true") {
+TEST_CASE("If membarrier is refused, the hooks are in the vtables, and the numbers are correct") {
   const Recorded recorded = Record({}, Refusing("membarrier"));
   RequireVtables(recorded, "membarrier is refused");
   CHECK(recorded.outcome.err == "done\n");
 }
 
-TEST_CASE("What containers refuse besides changes no number, and the recording says what was done instead") {
+TEST_CASE("Other calls that containers refuse change no number, and the recording names the replacement") {
   for (const std::string call : {"memfd_create", "perf_event_open", "process_vm_readv", "ptrace"}) {
     INFO(call);
     const Recorded recorded = Record({}, Refusing(call));
@@ -103,7 +103,7 @@ TEST_CASE("What containers refuse besides changes no number, and the recording s
   }
 }
 
-TEST_CASE("A census under a kernel that refuses process_vm_readv walks every TLAB to its end") {
+TEST_CASE("On a kernel that refuses process_vm_readv a census walks every TLAB to its end") {
   const Recorded recorded = Record({}, Refusing("process_vm_readv"), ",census=all");
   const nlohmann::json census = recorded.rows.summary["census"];
   INFO(census.dump());
@@ -111,7 +111,7 @@ TEST_CASE("A census under a kernel that refuses process_vm_readv walks every TLA
   CHECK(recorded.rows.summary["trustworthy"] == true);
 }
 
-TEST_CASE("Where writable code is refused the hooks go into the vtables, and the numbers are as true") {
+TEST_CASE("If writable code is refused, the hooks are in the vtables, and the numbers are correct") {
   auto version = Refusing("writable-code");
   version.insert(version.end(), {JavaHome() + "/bin/java", "-version"});
   if (Run(Command{version}).exit_code != 0) {
@@ -123,18 +123,18 @@ TEST_CASE("Where writable code is refused the hooks go into the vtables, and the
   CHECK(recorded.outcome.err == "done\n");
 }
 
-TEST_CASE("A debugger's breakpoint on the functions we divert stays, and the hooks go into the vtables") {
+TEST_CASE("A debugger's breakpoint on the detoured functions stays, and the hooks are in the vtables") {
   const Recorded recorded = Record({Squatter("int3")});
   RequireVtables(recorded, "int3");
 }
 
-TEST_CASE("Another agent's jump on the functions we divert stays, and the hooks go into the vtables") {
+TEST_CASE("Another agent's jump in the detoured functions stays, and the hooks are in the vtables") {
   const Recorded recorded = Record({Squatter("jump")});
   RequireVtables(recorded, "the function starts with ");
   CHECK(CallsOfSquatter(recorded.outcome) > 1000);
 }
 
-TEST_CASE("Another agent's vtables do not disturb our detours, nor ours them") {
+TEST_CASE("Another agent's vtables and our detours do not disturb each other") {
   const Recorded recorded = Record({Squatter("vtables")});
   CHECK(recorded.rows.source() == "hooks");
   CHECK(recorded.reason.rfind("the hooks passed their self-test", 0) == 0);
@@ -142,7 +142,7 @@ TEST_CASE("Another agent's vtables do not disturb our detours, nor ours them") {
   RequireTruth(recorded.rows);
 }
 
-TEST_CASE("With both ways taken by another agent the source is JVMTI, and both reasons are recorded") {
+TEST_CASE("If another agent uses both ways, the source is JVMTI, and the recording has both reasons") {
   const Recorded recorded = Record({Squatter("jump+vtables")});
   INFO(recorded.reason);
   CHECK(recorded.rows.source() == "jvmti");
@@ -153,7 +153,7 @@ TEST_CASE("With both ways taken by another agent the source is JVMTI, and both r
   CHECK(!recorded.rows.rows.empty());
 }
 
-TEST_CASE("An agent that took the capability to sample objects before us keeps it: we say so and the JVM runs on") {
+TEST_CASE("If another agent has the sampling capability, the agent says so and the JVM continues") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Loop(recording, {Squatter("capability")}, {}, ""));
   INFO(outcome.err);

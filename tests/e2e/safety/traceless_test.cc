@@ -109,7 +109,7 @@ TEST_CASE("After a recording libjvm's code is what it was, and our thread and ri
   RequireNoTrace({}, 4 * 5);  // three jumps, and from 21 on one for copies of virtual threads' stacks
 }
 
-TEST_CASE("After a recording by vtables libjvm's constants are what they were") {
+TEST_CASE("After a recording by vtables libjvm's constants are unchanged") {
   RequireNoTrace({RunfilePath("tests/support/refuse"), "membarrier"}, 18 * 8);  // slots
 }
 

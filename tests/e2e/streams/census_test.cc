@@ -132,7 +132,7 @@ void Touch(const std::string& path) { std::ofstream(path).put('\n'); }
 
 }  // namespace
 
-TEST_CASE("A census has each object of each class, under every collector") {
+TEST_CASE("A census counts each object of each class, with every collector") {
   RequireExact({{{"-XX:+UseG1GC"}},
                 {{"-XX:+UseSerialGC"}},
                 {{"-XX:+UseParallelGC"}},
@@ -152,11 +152,11 @@ TEST_CASE(
   RequireExact(cases);
 }
 
-TEST_CASE("A census is exact with hundreds of thousands of walks a second, and without any TLAB") {
+TEST_CASE("A census is exact with hundreds of thousands of walks per second, and without TLABs") {
   RequireExact({{{"-XX:TLABSize=2k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"}}, {{"-XX:-UseTLAB"}, "", "100000"}});
 }
 
-TEST_CASE("The stacks that virtual threads leave on the heap do not end a walk") {
+TEST_CASE("Stack chunks of virtual threads do not end a walk") {
   const std::string folder = FreshFolder();
   std::vector<Command> commands;
   for (const std::vector<std::string>& flags :
@@ -183,7 +183,7 @@ TEST_CASE("The stacks that virtual threads leave on the heap do not end a walk")
   }
 }
 
-TEST_CASE("A census of a running JVM has what came after its start and before its stop, and nothing else") {
+TEST_CASE("A census of a running JVM counts exactly what is allocated between its start and its stop") {
   for (const std::string collector : {"G1", "Serial", "Parallel", "Z", "Shenandoah"}) {
     INFO(collector);
     const std::string folder = FreshFolder();
@@ -215,7 +215,7 @@ TEST_CASE("A census of a running JVM has what came after its start and before it
   }
 }
 
-TEST_CASE("A census that is drawn takes no more than its rate, and its estimates are right within their intervals") {
+TEST_CASE("A random census stays below its rate, and its intervals contain the truth") {
   constexpr int kPerSecond = 100;
   const std::string recording = FreshFolder() + "/rec.bin";
   Java java = Counting({"-XX:TLABSize=64k", "-XX:-ResizeTLAB"}, "file=" + recording + ",census=100/s");
@@ -260,7 +260,7 @@ TEST_CASE("A census that is drawn takes no more than its rate, and its estimates
 // HEAPREC_CENSUS_RUNS=40: how many recordings. Statistic: 95 % of the intervals hold, and those of one recording go
 // together: all of 3 recordings miss with probability 1e-4, both of 2 with 2.5e-3, more than 15 % of those of 40 with
 // 3e-3. On a starved machine most have no upper end, and one alone says nothing.
-TEST_CASE("Intervals of a second at 20 walks hold the truth, or there is no upper end") {
+TEST_CASE("Intervals of a second with 20 walks contain the truth, or have no upper end") {
   const char* const given = getenv("HEAPREC_CENSUS_RUNS");  // NOLINT(concurrency-mt-unsafe): a test
   const int runs = given != nullptr ? std::atoi(given) : 3;
   int with = 0, held = 0, all = 0;
@@ -312,7 +312,7 @@ TEST_CASE(
 }
 
 // HEAPREC_SECONDS=600: how long under each collector.
-TEST_CASE("A census holds with threads and classes that come and go, collections and heap histograms beside it") {
+TEST_CASE("A census works while threads and classes come and go, with collections and heap histograms") {
   const char* const seconds = getenv("HEAPREC_SECONDS");  // NOLINT(concurrency-mt-unsafe)
   struct Running {
     std::string collector, recording;
@@ -348,7 +348,7 @@ TEST_CASE("A census holds with threads and classes that come and go, collections
   }
 }
 
-TEST_CASE("What a killed JVM counted is in its ring, and all of it in a copy for which it was asked to count") {
+TEST_CASE("The census of a killed JVM is in its ring, and complete in a flushed copy") {
   const std::string recording = FreshFolder() + "/rec.bin", folder = FreshFolder();
   Java java = Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all");
   java.args.push_back(folder);
@@ -395,7 +395,7 @@ TEST_CASE("A span of a killed recording with a census passes verify") {
   RemoveRingsOf(process.pid());
 }
 
-TEST_CASE("Where there can be no census the recording is made without, and says why") {
+TEST_CASE("If a census is impossible, the recording is made without one and gives the reason") {
   const std::string recording = FreshFolder() + "/rec.bin";
   const Outcome outcome = Run(Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all,source=jvmti"));
   REQUIRE(outcome.exit_code == 0);

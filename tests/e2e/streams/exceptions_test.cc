@@ -67,7 +67,7 @@ constexpr char kWorker[] = "e2e.Throws$Worker.";
 
 }  // namespace
 
-TEST_CASE("What is thrown is counted exactly, and its classes and sites have their shares") {
+TEST_CASE("Thrown exceptions are counted exactly, and classes and sites have the right shares") {
   const ThrowsRun none = RunThrows({"3", "0", "0"}, ",exceptions=on,exceptions.rate=400");
   const ThrowsRun run = RunThrows({"3", "30000", "10000"}, ",exceptions=on,exceptions.rate=400");
   CHECK(none.outcome.out == "caught 0\n");
@@ -101,7 +101,7 @@ TEST_CASE("What is thrown is counted exactly, and its classes and sites have the
   RequireCap(run.rows, 400);
 }
 
-TEST_CASE("An exception that handlers or native code throw on counts once, and a ready-made one each time") {
+TEST_CASE("A rethrown exception counts once, a preallocated one each time") {
   const ThrowsRun none = RunThrows({"again", "0"}, ",exceptions=on");
   const ThrowsRun run = RunThrows({"again", "20000"}, ",exceptions=on");
   CHECK(run.outcome.out == "caught 60000\n");
@@ -112,7 +112,7 @@ TEST_CASE("An exception that handlers or native code throw on counts once, and a
   CHECK(ours <= 40'400);
 }
 
-TEST_CASE("A storm of throws overfills no second, and what the samples stand for is what was thrown") {
+TEST_CASE("Many exceptions exceed the rate in no second, and the weights add up to the thrown exceptions") {
   const ThrowsRun run = RunThrows({"2", "150000", "0"}, ",exceptions=on,exceptions.rate=100");
   CHECK(run.outcome.out == "caught 300000\n");
   INFO(run.rows.reasons());
@@ -160,7 +160,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("A stack that overflows is recorded with the little that is left of it") {
+TEST_CASE("A stack overflow is recorded on the little stack that is left") {
   const ThrowsRun run = RunThrows({"overflow", "10"}, ",exceptions=on,exceptions.rate=1000,stackdepth=1024");
   CHECK(run.outcome.out == "caught 10\n");
   CHECK(run.outcome.err.empty());
@@ -173,7 +173,7 @@ TEST_CASE("A stack that overflows is recorded with the little that is left of it
   }
 }
 
-TEST_CASE("After kill -9 the exceptions in the ring are read under their cap, and the counters add up") {
+TEST_CASE("After kill -9 the exceptions in the ring respect their cap, and the counters add up") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Throws",
                                .args = {"2", "forever", "20000"},

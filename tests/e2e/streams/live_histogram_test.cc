@@ -116,12 +116,12 @@ void RequireHistograms(const std::vector<std::string>& flags) {
 
 }  // namespace
 
-TEST_CASE("live agrees with histograms of the heap, under G1") { RequireHistograms({"-XX:+UseG1GC"}); }
+TEST_CASE("live agrees with heap histograms, with G1") { RequireHistograms({"-XX:+UseG1GC"}); }
 
-TEST_CASE("live agrees with histograms of the heap, under Parallel") { RequireHistograms({"-XX:+UseParallelGC"}); }
+TEST_CASE("live agrees with heap histograms, with Parallel") { RequireHistograms({"-XX:+UseParallelGC"}); }
 
-TEST_CASE("live agrees with histograms of the heap, under Shenandoah") { RequireHistograms({"-XX:+UseShenandoahGC"}); }
+TEST_CASE("live agrees with heap histograms, with Shenandoah") { RequireHistograms({"-XX:+UseShenandoahGC"}); }
 
-TEST_CASE("live agrees with histograms of the heap, under Z") { RequireHistograms({"-XX:+UseZGC"}); }
+TEST_CASE("live agrees with heap histograms, with Z") { RequireHistograms({"-XX:+UseZGC"}); }
 
 }  // namespace heaprec::testing

@@ -145,7 +145,7 @@ void RequireLeak(const Live& live) {
 
 }  // namespace
 
-TEST_CASE("A leak is estimated from what is tracked, under every collector and without hooks") {
+TEST_CASE("A leak is estimated from the tracked objects, with every collector and without hooks") {
   const std::string unlock = "-XX:+UnlockExperimentalVMOptions", tracked = "rate=2000,live=10000";
   struct Case {
     std::vector<std::string> flags;
@@ -176,7 +176,7 @@ TEST_CASE("A leak is estimated from what is tracked, under every collector and w
   }
 }
 
-TEST_CASE("After kill -9 the live set is what it was") {
+TEST_CASE("After kill -9 the live objects are unchanged") {
   const std::string recording = FreshFolder() + "/rec.bin";
   Java java = Leaking({}, recording, "rate=2000,live=10000");
   java.args.push_back("60");
@@ -189,7 +189,7 @@ TEST_CASE("After kill -9 the live set is what it was") {
   RemoveRingsOf(process.pid());
 }
 
-TEST_CASE("A recording that is stopped leaves no reference, and the next one begins anew") {
+TEST_CASE("A stopped recording leaves no weak reference, and the next one starts afresh") {
   const std::string folder = FreshFolder();
   Process process(CommandOf({.flags = {"-Xmx256m"}, .main = "e2e.Load", .args = {"2", "600000", "20"}}));
   REQUIRE(process.WaitForOutput("running"));

@@ -54,7 +54,7 @@ std::map<std::string, int64_t> AskJcmd(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("The recorded categories are those that jcmd prints at the time") {
+TEST_CASE("The recorded NMT categories equal those of jcmd at the time") {
   const std::string file = FreshFolder() + "/rec.bin";
   Process process(CommandOf({.flags = {kTracks, "-Xms64m", "-Xmx64m"},
                              .main = "e2e.Load",
@@ -93,7 +93,7 @@ TEST_CASE("The recorded categories are those that jcmd prints at the time") {
   CHECK(snapshots.back()["categories"]["Java Heap"]["committed"] == 64 * kMb);
 }
 
-TEST_CASE("A JVM that does not track its memory is asked nothing, unless the process is asked for") {
+TEST_CASE("A JVM without NMT is not queried, unless the process's memory is requested") {
   const std::string folder = FreshFolder();
   const auto snapshots = [&](const std::string& options, const std::vector<std::string>& flags) {
     const std::string file = folder + "/rec-" + std::to_string(options.size()) + std::to_string(flags.size()) + ".bin";
@@ -114,7 +114,7 @@ TEST_CASE("A JVM that does not track its memory is asked nothing, unless the pro
   CHECK(by_itself[0]["categories"].contains("Total"));
 }
 
-TEST_CASE("record --native=exact leaves a table beside the recording, and says where") {
+TEST_CASE("record --native=exact writes a table beside the recording, and prints its name") {
   const std::string folder = FreshFolder();
   Command command{{HeaprecPath(), "record", "--native=exact", "-o", folder + "/rec.bin", "--", JavaHome() + "/bin/java",
                    "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"}};

@@ -174,7 +174,7 @@ std::vector<Recorded> Record(const std::vector<Collector>& collectors, const std
 
 }  // namespace
 
-TEST_CASE("The same leak is found and measured under every collector, and garbage does not grow old") {
+TEST_CASE("A leak is found and measured in the same way with every collector, and garbage does not look like one") {
   std::vector<Collector> collectors = Collectors();
   std::erase_if(collectors, [](const Collector& one) { return !one.has_majors; });
   REQUIRE(collectors.size() >= 5);
@@ -204,7 +204,7 @@ TEST_CASE("Garbage in the old generation is no leak once that generation was col
   }
 }
 
-TEST_CASE("Objects that generational Z has not checked yet give a range, never a single value") {
+TEST_CASE("Objects that generational ZGC has not checked yet give a range, never a single value") {
   for (const Collector& collector : Collectors()) {
     if (collector.name.find("Z") != 0) continue;
     INFO(collector.name);

@@ -54,7 +54,7 @@ std::string PathOf(const CallTree& tree, CallTree::NodeId node) {
   return path;
 }
 
-TEST_CASE("the same path of names is one node, whatever the chunk calls it") {
+TEST_CASE("The same path of names is one node, whatever numbers the chunk uses") {
   NamePool names;
   CallTree tree(&names, {});
   tree.Start();
@@ -75,7 +75,7 @@ TEST_CASE("the same path of names is one node, whatever the chunk calls it") {
   CHECK(tree.nodes().size() == nodes);
 }
 
-TEST_CASE("a new recording with a chunk of the same number has its own dictionaries") {
+TEST_CASE("A new recording with a chunk of the same number has other dictionaries") {
   NamePool names;
   CallTree tree(&names, {});
   Chunk one(0), two(0);
@@ -89,7 +89,7 @@ TEST_CASE("a new recording with a chunk of the same number has its own dictionar
   CHECK(PathOf(tree, tree.Of(stack)) == "p.b");
 }
 
-TEST_CASE("the path of memory that the JVM allocates to report a sample ends at [heaprec], also by library") {
+TEST_CASE("The path of memory that the JVM allocates to report a sample ends at [heaprec], also by library") {
   for (const bool marks_own : {true, false}) {
     NamePool names;
     CallTree tree(&names, {.is_primitive = [](std::string_view method) { return method == "p.primitive"; },
@@ -127,7 +127,7 @@ TEST_CASE("the path of memory that the JVM allocates to report a sample ends at 
   }
 }
 
-TEST_CASE("lines tell frames apart only if asked for") {
+TEST_CASE("Lines distinguish frames only if requested") {
   for (const bool lines : {false, true}) {
     NamePool names;
     CallTree tree(&names, {.lines = lines});
@@ -142,7 +142,7 @@ TEST_CASE("lines tell frames apart only if asked for") {
   }
 }
 
-TEST_CASE("folding takes direct and mutual recursion out of a path") {
+TEST_CASE("Folding removes direct and mutual recursion from a path") {
   NamePool names;
   CallTree tree(&names, {.fold = true});
   tree.Start();
@@ -158,7 +158,7 @@ TEST_CASE("folding takes direct and mutual recursion out of a path") {
   CHECK(path({"a", "b", "c", "b", "c"}) == "p.a p.b p.c");
 }
 
-TEST_CASE("hidden frames leave the path, and a stack without others keeps a node") {
+TEST_CASE("Hidden frames are removed from the path, and a stack without others has a node") {
   NamePool names;
   CallTree tree(&names, {.hides = [](std::string_view method) { return method == "p.glue"; }});
   tree.Start();
@@ -169,7 +169,7 @@ TEST_CASE("hidden frames leave the path, and a stack without others keeps a node
   CHECK(PathOf(tree, tree.Of(glue)) == "[hidden]");
 }
 
-TEST_CASE("what is not known has nodes of its own") {
+TEST_CASE("Unknown frames have their own nodes") {
   NamePool names;
   CallTree tree(&names, {});
   tree.Start();
@@ -186,7 +186,7 @@ TEST_CASE("what is not known has nodes of its own") {
   CHECK(PathOf(tree, tree.Of(nameless)) == "p.leaf [unknown]");
 }
 
-TEST_CASE("a damaged tree of stacks ends the walk, and a deep one ends the path") {
+TEST_CASE("A damaged tree of stacks ends the walk, and a deep one truncates the path") {
   NamePool names;
   CallTree tree(&names, {.fold = true});
   tree.Start();

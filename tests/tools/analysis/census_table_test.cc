@@ -236,7 +236,7 @@ void Simulate(const Program& program, int tlabs, bool is_counted, Random* random
 
 }  // namespace
 
-TEST_CASE("Intervals of a second's walks hold the truth in 95 %, or there are too few walks for one") {
+TEST_CASE("Intervals of a second's walks contain the truth in 95 %, or there are too few walks") {
   const std::pair<const char*, Program> programs[] = {
       {"even", Even}, {"growing", Growing}, {"phases", Phases}, {"burst", Burst}, {"threads", Threads}};
   for (const auto& [name, program] : programs) {
@@ -257,7 +257,7 @@ TEST_CASE("Intervals of a second's walks hold the truth in 95 %, or there are to
 }
 
 // Other programs need the count: the walks may have missed the classes with most bytes.
-TEST_CASE("Without the recorder's count the intervals still hold the truth if TLABs are alike") {
+TEST_CASE("Without the recorder's count the intervals still contain the truth if TLABs are alike") {
   for (const int tlabs : {100, 300, 1000}) {
     Random random(20261123);
     Simulated simulated;
@@ -292,7 +292,7 @@ TEST_CASE("Without a heavy walk a class has a range: from what was found to the 
   CHECK(certain.Bytes(GroupOf(RowOf({10, 240}, 400, 1))).high == 1'000'000 - 160);
 }
 
-TEST_CASE("What was walked without a draw is exact") {
+TEST_CASE("Walks that were not drawn at random are exact") {
   CensusTable table;
   table.AddClass("a", "A", RowOf(3, 1));
   table.AddClass("a", "A", RowOf(4, 1));
@@ -309,7 +309,7 @@ TEST_CASE("What was walked without a draw is exact") {
   CHECK(table.All().sums.objects.counted == 12);
 }
 
-TEST_CASE("Walks are independent, and what one finds of several classes is not") {
+TEST_CASE("Walks are independent, but the classes within one are not") {
   CensusTable walks, classes;
   walks.AddClass("a", "A", RowOf(10, 5));
   walks.AddClass("a", "A", RowOf(10, 5));
@@ -320,7 +320,7 @@ TEST_CASE("Walks are independent, and what one finds of several classes is not")
   CHECK(classes.All().sums.objects.variance == Approx(4 * of_one));
 }
 
-TEST_CASE("Estimates of drawn walks are unbiased, and their intervals hold the truth") {
+TEST_CASE("Estimates of random walks are unbiased, and their intervals contain the truth") {
   std::mt19937_64 random(20261122);
   std::uniform_real_distribution<double> uniform(0, 1);
   constexpr int kRuns = 2000, kTlabs = 400;

@@ -28,7 +28,7 @@ void AddPauses(CollectionClock* clock, uint64_t count, int pauses, uint64_t from
   }
 }
 
-TEST_CASE("A major collection that was asked for shows what is alive, though nothing is found dead") {
+TEST_CASE("A requested major collection shows what is live, even if nothing died") {
   CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
   AddPauses(&clock, 1, 3, 1000, "Allocation Rate");
   AddPauses(&clock, 2, 3, 2000, "System.gc()");  // promotes all
@@ -42,7 +42,7 @@ TEST_CASE("A major collection that was asked for shows what is alive, though not
   CHECK(clock.CollectionsBegunBy(2001 * kMs) == 1);
 }
 
-TEST_CASE("Another major collection shows what is older than the youngest object that it found dead") {
+TEST_CASE("Other major collections show what is older than the youngest object that they found dead") {
   CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
   AddPauses(&clock, 1, 5, 1000, "Timer");
   AddPauses(&clock, 2, 3, 1500, "Allocation Rate");
@@ -56,7 +56,7 @@ TEST_CASE("Another major collection shows what is older than the youngest object
   CHECK(clock.CollectionsEndedBy(2500 * kMs) == 2);
 }
 
-TEST_CASE("Young collections beside an old one make no major collection of their own") {
+TEST_CASE("Young collections during an old one are no major collection") {
   CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
   AddPauses(&clock, 1, 3, 1000, "Timer");
   AddPauses(&clock, 2, 2, 1010, "Allocation Rate");  // while the old generation is marked
@@ -66,7 +66,7 @@ TEST_CASE("Young collections beside an old one make no major collection of their
   CHECK(clock.counts().size() == 1);
 }
 
-TEST_CASE("Without pauses in the recording deaths alone show major collections") {
+TEST_CASE("Without recorded pauses only deaths show major collections") {
   CollectionClock clock(GenerationalZ(), format::Stream::kAllocations);
   clock.AddDeath(100 * kMs, 1000 * kMs);
   clock.AddDeath(200 * kMs, 1100 * kMs);

@@ -35,7 +35,7 @@ void ForEachCut(const ScanSummaries& coverages, size_t what, Check check) {
   }
 }
 
-TEST_CASE("intervals from rows hold the truth in 93 to 97 % of the pairs, raw and calibrated") {
+TEST_CASE("Intervals from rows contain the truth in 93 to 97 % of the pairs, raw and calibrated") {
   const ScanSummaries coverages = MeasureAll(60, /*by_rows=*/true);
   CHECK(coverages.cuts[kSiteCut][kBytes].pairs() >= 2000);
   for (size_t what = 0; what < kMeanSize; ++what) {
@@ -53,14 +53,15 @@ TEST_CASE("intervals from rows hold the truth in 93 to 97 % of the pairs, raw an
   }
 }
 
-TEST_CASE("intervals from samples, whose variance is an upper estimate, hold the truth in 95 % of the pairs at least") {
+TEST_CASE(
+    "Intervals from samples, whose variance is an upper estimate, contain the truth in at least 95 % of the pairs") {
   const ScanSummaries coverages = MeasureAll(30, /*by_rows=*/false);
   for (size_t what = 0; what < kMeanSize; ++what) {
     ForEachCut(coverages, what, [](size_t, const ScanSummary& of) { CHECK(of.held() > 0.95); });
   }
 }
 
-TEST_CASE("with a census of all the intervals still hold the truth, and of a class there is no error") {
+TEST_CASE("With census=all the intervals still contain the truth, and classes have no error") {
   const ScanSummaries with = MeasureAll(30, /*by_rows=*/true, 1), without = MeasureAll(30, /*by_rows=*/true);
   for (size_t what = 0; what < kMeanSize; ++what) {
     ForEachCut(with, what, [](size_t, const ScanSummary& of) { CHECK(of.held() > 0.92); });

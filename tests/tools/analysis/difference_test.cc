@@ -21,7 +21,7 @@ Estimate Count(double samples, double weight = 1) {
   return TotalInterval(samples * weight, samples * weight * weight, weight);
 }
 
-TEST_CASE("The beta distribution is what its closed forms and binomial sums are") {
+TEST_CASE("The beta distribution agrees with its closed forms and binomial sums") {
   CHECK(BetaBelow(0.3, 1, 1) == Approx(0.3));
   CHECK(BetaBelow(0.3, 2, 1) == Approx(0.09));
   CHECK(BetaBelow(0.3, 1, 3) == Approx(1 - std::pow(0.7, 3)));
@@ -40,7 +40,7 @@ TEST_CASE("The beta distribution is what its closed forms and binomial sums are"
   }
 }
 
-TEST_CASE("Few samples have the p-values of exact tests, halved in the middle") {
+TEST_CASE("Few samples have the p-values of exact tests, with half of the observed case") {
   // None before, n after, under the same chance: 2^-n is one-sided and exact; half of it is the mid-p value.
   for (const double n : {3, 6, 10, 15}) {
     const Difference one = Compare(Count(0), Count(n));
@@ -65,7 +65,7 @@ TEST_CASE("Many samples have the p-values of normal tests") {
   CHECK(one.ratio.low == Approx(1.03 - kZ * 1.03 * std::sqrt(1e-4 + 1 / 10'300.0)).epsilon(0.001));
 }
 
-TEST_CASE("What is not known, or known exactly, compares too") {
+TEST_CASE("Unknown and exact values are compared, too") {
   const Estimate exact{100, 100, 100}, more{101, 101, 101}, unknown{0, 0, INFINITY};
   CHECK(Compare(exact, exact).p == 1);
   CHECK(Compare(exact, more).p < 1e-6);
@@ -137,7 +137,7 @@ void CheckUnchanged(const Chances& all) {
   CHECK(all.ratio_held > 0.92);
 }
 
-TEST_CASE("Shares near all are no surer than their samples: p-values and intervals are right there, too") {
+TEST_CASE("Shares near 100 % are as uncertain as their samples: p-values and intervals are right there") {
   for (const int samples : {40, 150, 600}) {
     for (const double share : {0.999, 0.99, 0.97, 0.9, 0.6}) {
       // As large in both; and of totals that differ, as counted ones do, by what the shares make up for.
@@ -150,7 +150,7 @@ TEST_CASE("Shares near all are no surer than their samples: p-values and interva
   }
 }
 
-TEST_CASE("What is certain but for few samples is no surer than these") {
+TEST_CASE("A value that is certain except for few samples is as uncertain as these") {
   for (const double certain : {3.0, 20.0, 500.0}) {
     for (const double samples : {0.3, 1.0, 3.0, 10.0}) {
       INFO(certain << " and " << samples << " samples");
@@ -160,12 +160,12 @@ TEST_CASE("What is certain but for few samples is no surer than these") {
   }
 }
 
-TEST_CASE("A share that falls from all of it is found") {
+TEST_CASE("A share that falls from 100 % is detected") {
   const Chances all = ChancesOf(SharesOf(150, 0.999, 1), 0.999, SharesOf(150, 0.85, 1), 0.85);
   CHECK(all.below[0] > 0.95);
 }
 
-TEST_CASE("Beside exactly nothing the other side's lower end decides") {
+TEST_CASE("Against exactly nothing the lower end of the other side decides") {
   const Estimate nothing{0, 0, 0};
   std::vector<Difference> rows{Compare(nothing, Count(3)), Compare(Count(3), nothing), Compare(nothing, nothing),
                                Compare(nothing, {5, 0, 20}), Compare(Count(3), nothing, 0, Alternative::kMore)};
@@ -177,20 +177,20 @@ TEST_CASE("Beside exactly nothing the other side's lower end decides") {
   for (size_t i = 2; i < rows.size(); ++i) CHECK(rows[i].verdict == Verdict::kSame);
 }
 
-TEST_CASE("Asked for more alone, less is none, and more is found sooner") {
+TEST_CASE("A one-sided test ignores a decrease, and detects an increase sooner") {
   CHECK(Compare(Count(100), Count(130), 0, Alternative::kMore).p == Approx(Compare(Count(100), Count(130)).p / 2));
   CHECK(Compare(Count(130), Count(100), 0, Alternative::kMore).p > 0.95);
   CHECK(Compare(Count(100), Count(260), 1.5, Alternative::kMore).p > 0.3);
   CHECK(Compare(Count(100), Count(400), 1.5, Alternative::kMore).p < 0.01);
 }
 
-TEST_CASE("Within the margin nothing differs") {
+TEST_CASE("Changes within the margin are not reported") {
   CHECK(Compare(Count(10'000), Count(10'300), 0.05).p > 0.9);
   CHECK(Compare(Count(10'000), Count(11'000), 0.05).p < 0.01);
   CHECK(Compare(Count(10'000), Count(9'000), 0.05).p < 0.01);
 }
 
-TEST_CASE("Of many rows those are real that Benjamini and Hochberg's steps say, and each says which way") {
+TEST_CASE("The significant rows are those of Benjamini and Hochberg's procedure, with their direction") {
   std::vector<Difference> rows(6);
   const double p[] = {0.001, 0.02, 0.03, 0.2, 0.5, 1};
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -214,7 +214,7 @@ TEST_CASE("Of many rows those are real that Benjamini and Hochberg's steps say, 
   CHECK(rows[1].verdict == Verdict::kSame);
 }
 
-TEST_CASE("The same allocations drawn twice differ as rarely as p-values say, and intervals hold the truth") {
+TEST_CASE("Two samples of the same allocations differ as rarely as the p-values say, and intervals contain the truth") {
   testing::Outcomes all;
   for (const testing::App& app : testing::Apps()) {
     for (uint64_t pair = 1; pair <= 20; ++pair) testing::ComparePair(app, {}, 0, 12, 12, pair, &all);
@@ -231,7 +231,7 @@ TEST_CASE("The same allocations drawn twice differ as rarely as p-values say, an
   CHECK(all.ratio_held / all.rows < 0.975);
 }
 
-TEST_CASE("Three sites that changed are found among the others, and few others are") {
+TEST_CASE("Three changed sites are found, and few others") {
   testing::Outcomes all;
   for (uint64_t pair = 1; pair <= 30; ++pair) {
     testing::ComparePair(testing::Apps().front(), {{2, 2}, {9, 0.3}, {14, 4}}, 0, 12, 20, pair, &all);

@@ -60,7 +60,7 @@ class Recorded {
 
 double Pi(double lambda, double size) { return -std::expm1(-lambda * size); }
 
-TEST_CASE("the variance of samples is that of independent draws") {
+TEST_CASE("The variance of samples is that of independent draws") {
   Recorded recorded;
   const double weight = 500 / Pi(1e-3, 500);
   recorded.Sample(500, weight, 1);
@@ -80,7 +80,7 @@ TEST_CASE("the variance of samples is that of independent draws") {
   CHECK(of.bytes_fourth() == Approx(2 * term * term));
 }
 
-TEST_CASE("rows have the sums of their points, and nobody asks which points were kept") {
+TEST_CASE("Rows have the sums of their points, whichever points were kept") {
   format::Row row;
   for (const uint64_t size : {16, 32, 400, 1000})
     row.Add(size, static_cast<double>(size) / Pi(1e-4, static_cast<double>(size)));
@@ -104,7 +104,7 @@ TEST_CASE("rows have the sums of their points, and nobody asks which points were
   CHECK(rows.objects_fourth() == Approx(samples.objects_fourth()));
 }
 
-TEST_CASE("calibrated estimates add up to the counted bytes, lost ones included") {
+TEST_CASE("Calibrated estimates add up to the counted bytes, including lost ones") {
   Recorded recorded;
   for (uint32_t i = 0; i < 8; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i % 2);
   recorded.EndInterval(100'000);
@@ -124,7 +124,7 @@ TEST_CASE("calibrated estimates add up to the counted bytes, lost ones included"
   CHECK(calibrated.MeanSize(recorded.one()).high == Approx(80));
 }
 
-TEST_CASE("a large share has a narrower interval when the total is known") {
+TEST_CASE("A large share has a narrower interval if the total is known") {
   Recorded recorded;
   for (uint32_t i = 0; i < 100; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i < 90 ? 1 : 0);
   recorded.EndInterval(1'000'000);
@@ -134,7 +134,7 @@ TEST_CASE("a large share has a narrower interval when the total is known") {
   CHECK(calibrated.high < 1'000'000);
 }
 
-TEST_CASE("objects of one size are known as soon as their bytes are") {
+TEST_CASE("For objects of one size their number follows from the bytes") {
   Recorded recorded;
   for (uint32_t i = 0; i < 9; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), 1);
   recorded.EndInterval(80'000);
@@ -144,7 +144,7 @@ TEST_CASE("objects of one size are known as soon as their bytes are") {
   CHECK(objects.high == Approx(1000));
 }
 
-TEST_CASE("lost points are in the total, and any subset may have none or all of them") {
+TEST_CASE("Lost points are in the total, and any subset may have none or all of them") {
   constexpr double kLost = 200'000;
   Recorded recorded;
   for (uint32_t i = 0; i < 200; ++i) recorded.Sample(80, 80 / Pi(1e-4, 80), i % 2);
@@ -171,7 +171,7 @@ TEST_CASE("lost points are in the total, and any subset may have none or all of 
   CHECK(Estimator(nothing.design(), kLost).Bytes(nothing.one()).high >= 300'000);
 }
 
-TEST_CASE("a subset without samples is bounded by what a few samples stand for") {
+TEST_CASE("A subset without samples has an upper end of a few samples") {
   Recorded recorded;
   for (int i = 0; i < 1000; ++i) recorded.Sample(80, 10'000);
   recorded.EndInterval(10'000'000);
@@ -185,7 +185,7 @@ TEST_CASE("a subset without samples is bounded by what a few samples stand for")
   CHECK(std::isinf(estimator.MeanSize(none).high));
 }
 
-TEST_CASE("no interval ends below what was seen") {
+TEST_CASE("No interval ends below what was seen") {
   Recorded recorded;
   recorded.Sample(5'000'000, 5'000'000 / Pi(1e-6, 5'000'000), 1);
   recorded.Sample(24, 1e6);
@@ -197,7 +197,7 @@ TEST_CASE("no interval ends below what was seen") {
   }
 }
 
-TEST_CASE("samples of intervals that nobody counted are calibrated by the others") {
+TEST_CASE("Samples of intervals without a count are calibrated by the others") {
   Recorded recorded;
   for (int i = 0; i < 10; ++i) recorded.Sample(80, 10'000);
   recorded.EndInterval(110'000);
@@ -211,7 +211,7 @@ TEST_CASE("samples of intervals that nobody counted are calibrated by the others
   CHECK(estimator.Total().high > 240'000);
 }
 
-TEST_CASE("an empty recording, and one whose bytes were not counted, are not calibrated") {
+TEST_CASE("A recording without samples, or without counted bytes, is not calibrated") {
   const Recorded empty;
   const Estimator of_nothing(empty.design(), 0);
   CHECK_FALSE(of_nothing.calibrated());
@@ -229,7 +229,7 @@ TEST_CASE("an empty recording, and one whose bytes were not counted, are not cal
   CHECK(estimator.Bytes(jvmti.one()).high > 30'000);
 }
 
-TEST_CASE("a share of what was selected is exact only if it is all of it") {
+TEST_CASE("A share of the selection is exact only if it is 100 %") {
   Recorded recorded;
   for (uint32_t i = 0; i < 10; ++i) recorded.Sample(80, 10'000, i < 4 ? 1 : 0);
   recorded.EndInterval(100'000);
@@ -251,7 +251,7 @@ TEST_CASE("a share of what was selected is exact only if it is all of it") {
   CHECK(part.high == Approx(0.738).epsilon(0.05));
 }
 
-TEST_CASE("samples whose chance is unknown have the variance of their weights") {
+TEST_CASE("Samples of unknown probability have the variance of their weights") {
   Recorded recorded("imported");
   recorded.Sample(80, 10'000'000, 1);
   recorded.EndInterval(9'000'000);

@@ -48,16 +48,16 @@ class Stacks {
 
 const Stacks kSome({{"a b c", 10}, {"a b", 1}, {"a d c", 6}, {"a e", 3}, {"f c", 2}});
 
-TEST_CASE("Callees stand above their callers, the largest first") {
+TEST_CASE("Callees are above their callers, the largest first") {
   CHECK(kSome.Text(kSome.Callees({.most = 100})) == " 22\n a 20\n  b 11\n   c 10\n  d 6\n   c 6\n  e 3\n f 2\n  c 2\n");
 }
 
-TEST_CASE("Callers stand above what they called, each sum once") {
+TEST_CASE("Callers are above what they called, each sum once") {
   CHECK(kSome.Text(kSome.Callers({.most = 100})) ==
         " 22\n c 18\n  b 10\n   a 10\n  d 6\n   a 6\n  f 2\n e 3\n  a 3\n b 1\n  a 1\n");
 }
 
-TEST_CASE("Beyond the bound the smallest boxes are one, with what they sum up to") {
+TEST_CASE("Above the limit the smallest boxes are one, with their sum") {
   CHECK(kSome.Text(kSome.Callees({.most = 4})) == " 22\n a 20\n  b 11\n   c 10\n  +2 9\n +1 2\n");
   CHECK(kSome.Text(kSome.Callers({.most = 3})) == " 22\n c 18\n  b 10\n   +1 10\n  +2 8\n +2 4\n");
   CHECK(kSome.Text(kSome.Callees({.most = 100, .least_part = 0.25})) ==
@@ -66,7 +66,7 @@ TEST_CASE("Beyond the bound the smallest boxes are one, with what they sum up to
   CHECK(kSome.Text(kSome.Callers({.most = 0})) == " 22\n +3 22\n");
 }
 
-TEST_CASE("A leaf is in the deepest box that holds it, and in all below") {
+TEST_CASE("A leaf is in the deepest box that contains it, and in all below") {
   const FlameBoxTree boxes = kSome.Callees({.most = 4});
   const auto path = [&](FlameBoxTree::BoxId box) {
     std::string text;
@@ -82,7 +82,7 @@ TEST_CASE("A leaf is in the deepest box that holds it, and in all below") {
   CHECK(path(boxes.Of(12345)) == "22 ");
 }
 
-TEST_CASE("A box at the deepest level holds what is below it, and folds nothing") {
+TEST_CASE("A box at the deepest level contains the levels above, and folds nothing") {
   const FlameBoxTree callees = kSome.Callees({.most = 100, .depth = 1});
   CHECK(kSome.Text(callees) == " 22\n a 20\n f 2\n");
   CHECK(callees.boxes()[callees.Of(kSome.Leaf("a d c"))].weight == 20);
@@ -93,13 +93,13 @@ TEST_CASE("A box at the deepest level holds what is below it, and folds nothing"
         " 22\n a 20\n  b 11\n  d 6\n  +1 3\n +1 2\n");
 }
 
-TEST_CASE("A method that calls itself has a box for each time") {
+TEST_CASE("A recursive method has a box for each call") {
   const Stacks loop({{"a a a", 5}, {"a", 1}});
   CHECK(loop.Text(loop.Callees({.most = 100})) == " 6\n a 6\n  a 5\n   a 5\n");
   CHECK(loop.Text(loop.Callers({.most = 100})) == " 6\n a 6\n  a 5\n   a 5\n");
 }
 
-TEST_CASE("No stack at all is a root of nothing") {
+TEST_CASE("A graph without stacks is a root of 0 bytes") {
   const Stacks none({});
   CHECK(none.Text(none.Callees({.most = 100})) == " 0\n");
   CHECK(none.Text(none.Callers({.most = 100})) == " 0\n");

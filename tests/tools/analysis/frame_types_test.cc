@@ -50,7 +50,7 @@ ByFrameType OfMethod(const FrameTypes& types, const CallTree& tree, std::string_
   return sum;
 }
 
-TEST_CASE("a frame on its path ran as the samples below it say, by weight") {
+TEST_CASE("How a frame ran is the weighted result of its samples") {
   NamePool names;
   CallTree tree(&names, {});
   tree.Start();
@@ -70,7 +70,7 @@ TEST_CASE("a frame on its path ran as the samples below it say, by weight") {
   CHECK(types.Of(CallTree::kRoot) == ByFrameType{});
 }
 
-TEST_CASE("recordings add up, and so do the places of a method") {
+TEST_CASE("Recordings add up, and so do the call sites of a method") {
   NamePool names;
   CallTree tree(&names, {});
   FrameTypes types;
@@ -86,7 +86,7 @@ TEST_CASE("recordings add up, and so do the places of a method") {
   CHECK(OfMethod(types, tree, "p.b") == ByFrameType{0, 0, 3, 0, 0});
 }
 
-TEST_CASE("frames that are hidden, or folded into one above, say nothing of another") {
+TEST_CASE("Hidden and folded frames do not affect how other frames ran") {
   NamePool names;
   CallTree tree(&names, {.fold = true, .hides = [](std::string_view method) { return method == "p.hidden"; }});
   tree.Start();

@@ -46,7 +46,7 @@ void AddRecording(const std::vector<Of>& all, GroupTable* table, double lost = 0
 
 bool Holds(const Estimate& estimate) { return estimate.low <= estimate.value && estimate.value <= estimate.high; }
 
-TEST_CASE("one recording's figures are the estimator's") {
+TEST_CASE("The figures of one recording are the estimator's") {
   GroupTable table;
   AddRecording({{7, 24, 2400, 30}, {3, 1000, 5000, 6}}, &table);
   REQUIRE(table.Rows().size() == 2);
@@ -62,7 +62,7 @@ TEST_CASE("one recording's figures are the estimator's") {
   CHECK(table.Unseen().bytes.high > 0);
 }
 
-TEST_CASE("what several recordings lost may all be of one group") {
+TEST_CASE("The losses of several recordings may all belong to one group") {
   constexpr double kLost = 50'000;
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   GroupTable lossless, lossy;
@@ -82,7 +82,7 @@ TEST_CASE("what several recordings lost may all be of one group") {
   }
 }
 
-TEST_CASE("several recordings add up, and errors grow as the root of their number") {
+TEST_CASE("Several recordings add up, and errors grow with the square root of their number") {
   GroupTable one, four;
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   AddRecording(all, &one);
@@ -99,7 +99,7 @@ TEST_CASE("several recordings add up, and errors grow as the root of their numbe
   CHECK(b.mean_size.high - b.mean_size.value == Approx((a.mean_size.high - a.mean_size.value) / 2).margin(1e-9));
 }
 
-TEST_CASE("a group that only one recording has may have been in the other, unseen") {
+TEST_CASE("A group that is in only one recording may be in the other without samples") {
   GroupTable late, early;
   AddRecording({{0, 24, 2400, 50}}, &late);
   AddRecording({{0, 24, 2400, 50}, {1, 24, 2400, 10}}, &late);
@@ -115,7 +115,7 @@ TEST_CASE("a group that only one recording has may have been in the other, unsee
   CHECK(late.Of(1).bytes.high > alone.Of(1).bytes.high);
 }
 
-TEST_CASE("mean sizes of recordings mix by their objects, and do not know in which parts exactly") {
+TEST_CASE("Mean sizes of recordings are weighted with their objects, whose shares are uncertain") {
   GroupTable table;
   // 2,000 objects, then 10,000; of another group so many bytes again, or the bytes would be counted.
   AddRecording({{0, 100, 10'000, 20}, {1, 24, 10'000, 20}}, &table);
@@ -127,7 +127,7 @@ TEST_CASE("mean sizes of recordings mix by their objects, and do not know in whi
   CHECK(both.mean_size.high > 1.01 * both.mean_size.value);
 }
 
-TEST_CASE("an empty recording changes nothing") {
+TEST_CASE("A recording without samples changes nothing") {
   GroupTable table, same;
   const std::vector<Of> all{{0, 24, 2400, 40}, {1, 100, 2400, 60}};
   AddRecording(all, &same);

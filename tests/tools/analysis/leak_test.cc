@@ -81,7 +81,7 @@ Leak LeakOfBlocks(const std::vector<double>& born_s) {
 }
 
 // At a rate of 5 % at most 5 of 100 runs have a false leak; more than 21 with less than 1e-7.
-TEST_CASE("Where nothing leaks, no leak is seen") {
+TEST_CASE("No leak is reported if nothing leaks") {
   int false_alarms = 0;
   for (uint64_t run = 0; run < 100; ++run) {
     bool any = false;
@@ -93,7 +93,7 @@ TEST_CASE("Where nothing leaks, no leak is seen") {
 }
 
 // 20 kB/s beside 450 kB/s of what is steady.
-TEST_CASE("A leak is found every time, and its interval holds its growth") {
+TEST_CASE("A leak is always found, and its interval contains its growth") {
   SimulatedProcess process = SteadyProcess();
   process.sites.push_back({100, 200, [](throttle::Random*, double) { return 1e9; }});
   int found = 0, others = 0, held = 0;
@@ -110,7 +110,7 @@ TEST_CASE("A leak is found every time, and its interval holds its growth") {
   CHECK(held >= 48);    // 57 expected
 }
 
-TEST_CASE("What grew and stopped is none, and too few samples are never one") {
+TEST_CASE("Memory that grew and stopped is no leak, and too few samples never are") {
   SimulatedProcess process = SteadyProcess();
   // A cache that is full after 30 s, and an object now and then.
   process.sites.push_back({50, 200, [](throttle::Random*, double born_s) { return born_s < 30 ? 1e9 : 0.1; }});
@@ -125,7 +125,7 @@ TEST_CASE("What grew and stopped is none, and too few samples are never one") {
   CHECK(rare == 0);
 }
 
-TEST_CASE("Blocks allocated early and never freed are no leak, although their weights are exact") {
+TEST_CASE("Early blocks that are never freed are no leak, although their weights are exact") {
   for (const std::vector<double>& born_s : {std::vector<double>{1, 1.1, 1.2, 1.3}, {1, 3, 5, 7, 9, 11, 13}}) {
     const Leak leak = LeakOfBlocks(born_s);
     CHECK(leak.growth[kWholeTime].p < 0.05);
@@ -135,7 +135,7 @@ TEST_CASE("Blocks allocated early and never freed are no leak, although their we
   CHECK(LeakOfBlocks({1, 4, 7, 10, 13, 16, 19, 22, 25, 28}).leaks);
 }
 
-TEST_CASE("What grew all the time and was freed at the end is no leak") {
+TEST_CASE("Memory that grew and was freed at the end is no leak") {
   SimulatedProcess process = SteadyProcess();
   process.sites.push_back({100, 200, [](throttle::Random*, double) { return 1e9; }});
   const SimulatedRun run = SimulatedTracker(process, 7000).Run();

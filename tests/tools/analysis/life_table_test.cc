@@ -58,7 +58,7 @@ LifeTable TableOf(const Lifetimes& lives, const AgeAxis& steps) {
   return table;
 }
 
-TEST_CASE("No more can reach an age than reached the one before, however few are left to say so") {
+TEST_CASE("The survival curve never rises, however few samples reach an age") {
   // Of 200, all but one die at the first collection.
   std::vector<format::LifecycleEvent> deaths;
   for (uint64_t i = 1; i < 200; ++i) deaths.push_back(Died(i, 1));
@@ -72,7 +72,7 @@ TEST_CASE("No more can reach an age than reached the one before, however few are
   }
 }
 
-TEST_CASE("A survival curve counts who was there to survive a step, and those that left otherwise no longer") {
+TEST_CASE("A survival curve counts the samples that reach a step, and drops those that are released") {
   // Of ten, five die at the first collection, one at the third; one is released, with no threshold, after the second.
   const Lifetimes lives = Born({Died(0, 1),
                                 Died(1, 1),
@@ -97,7 +97,7 @@ TEST_CASE("A survival curve counts who was there to survive a step, and those th
   CHECK(curve[8].reached.high < 0.82);
 }
 
-TEST_CASE("A curve by seconds tells the median, unless more than half are alive") {
+TEST_CASE("A curve by seconds has a median unless more than half is live") {
   const Lifetimes lives = Born({Died(0, 1), Died(1, 2), Died(2, 3), Died(3, 4), Died(4, 5), Died(5, 6)}, 8);
   const AgeAxis steps = AgeAxis::InSeconds(10 * kSecondNs);
   const MedianLifetime median = AgeAxis::MedianOf(steps.CurveOf(TableOf(lives, steps)));
@@ -111,7 +111,7 @@ TEST_CASE("A curve by seconds tells the median, unless more than half are alive"
   CHECK(steps.CurveOf(LifeTable()).empty());
 }
 
-TEST_CASE("The share that reaches an age lies on the line between the steps, and ends where the curve does") {
+TEST_CASE("The share that reaches an age is interpolated between steps, and ends with the curve") {
   const std::vector<Survival> dies{{1, {0.8, 0.7, 0.9}}, {2, {0.4, 0.2, 0.6}}, {4, {0, 0, 0.1}}};
   CHECK(AgeAxis::ReachedAt(dies, 0)->value == 1);
   CHECK(AgeAxis::ReachedAt(dies, 0.5)->value == Approx(0.9));
@@ -124,7 +124,7 @@ TEST_CASE("The share that reaches an age lies on the line between the steps, and
   CHECK_FALSE(AgeAxis::ReachedAt({}, 1));
 }
 
-TEST_CASE("Who is dead after the last step leaves nobody, and the interval still has an end above") {
+TEST_CASE("If none survives the last step, the interval still has an upper end") {
   const Lifetimes lives = Born({Died(0, 1), Died(1, 1), Died(2, 1)}, 3);
   const AgeAxis steps = AgeAxis::InCollections(4);
   const auto curve = steps.CurveOf(TableOf(lives, steps));
@@ -133,7 +133,7 @@ TEST_CASE("Who is dead after the last step leaves nobody, and the interval still
   CHECK(curve[0].reached.high > 0.3);
 }
 
-TEST_CASE("Survival is unbiased though most are released before they die, and its intervals hold") {
+TEST_CASE("Survival is unbiased although most samples are released before they die, and its intervals are right") {
   SimulatedProcess process;
   process.sites = {{400, 400, [](throttle::Random* random, double) { return 3 * random->Exponential(); }},
                    // Others that take the room: heavy, so that they push the light ones out.
@@ -182,7 +182,7 @@ TEST_CASE("Survival is unbiased though most are released before they die, and it
   }
 }
 
-TEST_CASE("Representative ones are kept with the same chance each, whenever they came") {
+TEST_CASE("Each dead object is chosen with the same probability, whenever it died") {
   constexpr size_t kKept = 20, kOffered = 200, kRuns = 4000;
   std::vector<double> kept(kOffered);
   for (uint64_t run = 0; run < kRuns; ++run) {

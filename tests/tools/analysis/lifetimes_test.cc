@@ -48,7 +48,7 @@ double BytesAt(const Lifetimes& lives, uint64_t time_ns) {
 
 constexpr uint32_t kOne[] = {0, 0, 0, 0};
 
-TEST_CASE("Where some of an interval find no place, its others stand for them") {
+TEST_CASE("If some samples of an interval have no entry, its others carry their weight") {
   format::FileHeader header;
   header.interval_ns = 1000;
   Lifetimes lives(header);
@@ -63,7 +63,7 @@ TEST_CASE("Where some of an interval find no place, its others stand for them") 
   CHECK(lives.untracked() == 1);
 }
 
-TEST_CASE("A life lasts from birth to the look that finds it dead, or to the end of the recording") {
+TEST_CASE("A lifetime is from birth to the check that finds the object dead, or to the end of the recording") {
   Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20)};
@@ -93,7 +93,7 @@ format::ProcessState Pause(uint64_t time_ns, uint64_t counted) {
   return state;
 }
 
-TEST_CASE("A concurrent collection is survived when its second pause has ended, or the next one begins") {
+TEST_CASE("A concurrent collection is survived at its second pause, or when the next one begins") {
   format::FileHeader header;
   header.gc_name = "Z";
   Lifetimes lives(header);
@@ -130,7 +130,7 @@ Lifetimes CutAt(uint64_t end_ms, const std::string& reason, bool has_death = tru
   return lives;
 }
 
-TEST_CASE("In a file that is no finished recording, nothing has survived what the last check came before") {
+TEST_CASE("In an unfinished file, collections after the last check do not count as survived") {
   constexpr uint64_t kEnd = 1'520'000'000;
   for (const char* const reason : {"", "rotated", "dump", "trim", "recovered"}) {
     INFO(reason);
@@ -154,7 +154,7 @@ TEST_CASE("In a file that is no finished recording, nothing has survived what th
   }
 }
 
-TEST_CASE("Where no death shows that references were checked, it is unknown what survived") {
+TEST_CASE("If no death shows a check, survived collections are unknown") {
   const Lifetimes lives = CutAt(1'520, "", false);
   CHECK_FALSE(lives.knows_survivors());
   CHECK(lives.knows_collections());
@@ -172,7 +172,7 @@ TEST_CASE("Where no death shows that references were checked, it is unknown what
   CHECK(young.all()[0].Survived() == 0);
 }
 
-TEST_CASE("What generational Shenandoah numbers without a pause is no collection") {
+TEST_CASE("Numbers of generational Shenandoah without a pause are no collections") {
   format::FileHeader header;
   header.gc_name = "Shenandoah";
   Lifetimes lives(header);
@@ -190,7 +190,7 @@ TEST_CASE("What generational Shenandoah numbers without a pause is no collection
   CHECK(lives.SurvivedBy(lives.all()[1], 80) == 2);
 }
 
-TEST_CASE("Where only major collections find what is dead, the dead tell what has survived one") {
+TEST_CASE("If only major collections find dead objects, the deaths show what has survived one") {
   format::FileHeader header;
   header.interval_ns = 1'000'000'000;
   header.gc_name = "Z";
@@ -213,7 +213,7 @@ TEST_CASE("Where only major collections find what is dead, the dead tell what ha
   CHECK(lives.clock().counts().size() == 1);
 }
 
-TEST_CASE("What was released is stood for by those that competed with it, and by no others") {
+TEST_CASE("The weight of a released sample moves only to those that competed with it") {
   Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20), Born(3, 30, 7000), Born(4, 100)};
@@ -228,7 +228,7 @@ TEST_CASE("What was released is stood for by those that competed with it, and by
   CHECK(lives.untracked() == 0);
 }
 
-TEST_CASE("What shrinks stands for a part of what it did, of the threshold too, and the part that is gone has died") {
+TEST_CASE("A shrunk sample has that part of its weight and threshold, and the rest has died") {
   Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10, 1000, 100), Born(2, 20)};
@@ -250,7 +250,7 @@ TEST_CASE("What shrinks stands for a part of what it did, of the threshold too, 
   CHECK(BytesAt(lives, 70) == 4000);
 }
 
-TEST_CASE("A survivor that has shrunk is what is left of it") {
+TEST_CASE("A survivor that has shrunk counts with what is left of it") {
   Lifetimes lives(format::FileHeader{});
   format::Block block;
   format::CheckpointSample checkpoint_sample;
@@ -264,7 +264,7 @@ TEST_CASE("A survivor that has shrunk is what is left of it") {
   CHECK(lives.all()[0].size == 40);
 }
 
-TEST_CASE("Samples that were never followed are counted and left out, and others of no interest still compete") {
+TEST_CASE("Untracked samples are counted and omitted, and samples outside of the selection still compete") {
   Lifetimes lives(format::FileHeader{});
   format::Block block;
   block.samples = {Born(1, 10), Born(2, 20), Born(3, 30)};
@@ -278,7 +278,8 @@ TEST_CASE("Samples that were never followed are counted and left out, and others
   CHECK(BytesAt(lives, 100) == 4000);
 }
 
-TEST_CASE("Where none of an interval is followed, the next one that has some stands for it, in a later block too") {
+TEST_CASE(
+    "If no sample of an interval is tracked, the next interval with some carries its weight, also in a later block") {
   format::FileHeader header;
   header.interval_ns = 100;
   Lifetimes lives(header);
@@ -298,7 +299,7 @@ TEST_CASE("Where none of an interval is followed, the next one that has some sta
   CHECK(lives.untracked_bytes() == 2000);
 }
 
-TEST_CASE("A later chunk alone tells who is alive, with the threshold since birth") {
+TEST_CASE("A later chunk alone shows what is live, with the threshold since birth") {
   format::FileHeader header;
   header.start.begin_ns = 1000;
   Lifetimes lives(header);
@@ -317,7 +318,7 @@ TEST_CASE("A later chunk alone tells who is alive, with the threshold since birt
   CHECK(lives.all()[1].Survived() == 3);
 }
 
-TEST_CASE("Who is not among the survivors of a later chunk lost its fate, and who is stays one life") {
+TEST_CASE("A sample that is not among the survivors of a later chunk has an unknown fate, others are one lifetime") {
   Lifetimes lives(format::FileHeader{});
   format::Block first, second;
   first.samples = {Born(1, 10), Born(2, 20)};
@@ -390,7 +391,7 @@ double TrueSlope(const SimulatedRun& run, const Lifetimes& lives, uint32_t site,
   return along / spread;
 }
 
-TEST_CASE("Bytes alive are unbiased, and their intervals hold, with a bounded number of samples followed") {
+TEST_CASE("Live bytes are unbiased, and their intervals right, with a limited number of tracked samples") {
   Outcome bytes[kSites], total, slope[kSites];
   for (uint64_t run = 0; run < 200; ++run) {
     const SimulatedRun simulated = SimulatedTracker(Process(), 1000 + run).Run();

@@ -25,7 +25,7 @@ std::vector<LiveSample> Grown(size_t before, size_t since, double onset_s, throt
   return alive;
 }
 
-TEST_CASE("The interval of the time since when a group grows holds the truth in 95 % of recordings") {
+TEST_CASE("The interval of the start of a growth contains the truth in 95 % of recordings") {
   throttle::Random random(39);
   for (const auto& [before, since, onset_s] :
        {std::tuple{size_t{0}, size_t{40}, 50.0}, {10, 40, 50.0}, {60, 240, 30.0}, {0, 100, 0.0}, {0, 400, 0.0}}) {
@@ -45,7 +45,7 @@ TEST_CASE("The interval of the time since when a group grows holds the truth in 
   }
 }
 
-TEST_CASE("Too few samples do not tell since when a group grows") {
+TEST_CASE("With too few samples the start of a growth is unknown") {
   throttle::Random random(1);
   CHECK_FALSE(OnsetOf(Grown(0, 4, 50, &random), 0, kEnd));
   CHECK_FALSE(OnsetOf({}, 0, kEnd));

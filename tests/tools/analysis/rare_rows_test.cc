@@ -148,7 +148,7 @@ void MeasureRun(const Program& program, uint64_t seed, Measured* into) {
   }
 }
 
-TEST_CASE("intervals of rows with few samples hold the truth in long tails and short ones") {
+TEST_CASE("Intervals of rows with few samples contain the truth for long and short tails") {
   for (const auto& [sites, runs] : {std::pair(12u, 300), {300u, 100}, {2000u, 40}}) {
     const Program program{.sites = sites, .speed = sites < 1000 ? 5e5 : 1.5e6};
     Measured of;
@@ -168,7 +168,7 @@ TEST_CASE("intervals of rows with few samples hold the truth in long tails and s
   }
 }
 
-TEST_CASE("estimates from the rows of all points are unbiased, hold the truth, and err as little as the points allow") {
+TEST_CASE("Estimates from rows are unbiased, contain the truth, and have the error of all points") {
   Measured all;
   for (const auto& [sites, runs] : {std::pair(12u, 60), {300u, 40}, {2000u, 20}}) {
     const Program program{.sites = sites, .seconds = 8, .speed = 1e7, .oversampling = 26};

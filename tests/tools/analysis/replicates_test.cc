@@ -28,7 +28,7 @@ TEST_CASE("Student's distribution has the quantiles of tables") {
   CHECK(StudentAbove(0, 3) == Approx(0.5));
 }
 
-TEST_CASE("The density of F adds up to one, and has chi-squared as its limit") {
+TEST_CASE("The density of F integrates to one, and has chi-squared as its limit") {
   double sum = 0;
   for (double x = 0.0005; x < 400; x += 0.001) sum += std::exp(DensityF(3, 6).Log(x)) * 0.001;
   CHECK(sum == Approx(1).epsilon(0.001));
@@ -122,7 +122,7 @@ Rates RatesOf(Simulation simulation, size_t runs, int comparisons, const std::ve
   return rates;
 }
 
-TEST_CASE("Unchanged programs have no changed rows, whatever they vary by from run to run") {
+TEST_CASE("Unchanged programs have no changed rows, whatever their variation between runs") {
   constexpr int kComparisons = 200;
   const auto limit = [](double rate) { return rate + 3 * std::sqrt(rate * (1 - rate) / kComparisons); };
   // The mean deviation, and how alike sites are in it.
@@ -143,7 +143,7 @@ TEST_CASE("Unchanged programs have no changed rows, whatever they vary by from r
   }
 }
 
-TEST_CASE("Among rows that are called different at most the promised part is not") {
+TEST_CASE("At most the promised share of reported rows did not change") {
   const std::vector<std::pair<int, double>> changes{{3, 1.5}, {12, 0.6}, {20, 2.0}, {40, 3.0}};
   for (const size_t runs : {1, 3, 5}) {
     const Rates rates = RatesOf({}, runs, 100, changes);
@@ -191,7 +191,7 @@ std::vector<Estimate> Counts(const std::vector<double>& samples) {
   return all;
 }
 
-TEST_CASE("A row that comes and goes is not called different, and does not hide that another one is") {
+TEST_CASE("A row that appears and disappears is not reported, and does not hide another one") {
   std::vector<RunsOfRow> rows = SteadyRows(3);
   rows[0] = {Counts({900, 20, 35}), Counts({1000, 950, 30})};
   rows[1] = {Counts({1000, 970, 1020}), Counts({1300, 1280, 1330})};
@@ -201,7 +201,7 @@ TEST_CASE("A row that comes and goes is not called different, and does not hide 
   CHECK(all.variation.deviation < 0.05);
 }
 
-TEST_CASE("Rows that hold others do not count again for how runs vary") {
+TEST_CASE("Rows that contain others do not count again for the variation of runs") {
   std::vector<RunsOfRow> parts = SteadyRows(1);
   parts[0] = {Counts({1000}), Counts({3000})};
   const RunComparison alone = CompareRuns(parts, {});
@@ -218,7 +218,7 @@ TEST_CASE("Rows that hold others do not count again for how runs vary") {
   CHECK(nested.rows[first].p == Approx(alone.rows[0].p));
 }
 
-TEST_CASE("Rows that are not asked tell how runs vary, and those that overlap do not") {
+TEST_CASE("Rows outside of the selection count for the variation of runs, and overlapping ones do not") {
   std::vector<RunsOfRow> rows = SteadyRows(1);
   for (RunsOfRow& row : rows) row.is_asked = false;
   rows.push_back({Counts({1000}), Counts({3000})});
@@ -229,7 +229,7 @@ TEST_CASE("Rows that are not asked tell how runs vary, and those that overlap do
   CHECK(all.rows.back().verdict == Verdict::kMore);
 }
 
-TEST_CASE("Totals are compared by Welch's test of their own runs; one run a side tells nothing") {
+TEST_CASE("Totals are compared by Welch's test of their runs; one run a side is not enough") {
   const std::vector<Estimate> before{{100, 100, 100}, {104, 104, 104}, {96, 96, 96}};
   const std::vector<Estimate> after{{110, 110, 110}, {114, 114, 114}, {106, 106, 106}};
   const Difference one = CompareTotals({before, after});
@@ -244,7 +244,7 @@ TEST_CASE("Totals are compared by Welch's test of their own runs; one run a side
   CHECK(CompareTotals({{before[0]}, {after[0]}}).verdict == Verdict::kSame);
 }
 
-TEST_CASE("Over time only what differs between the two runs counts, not what both go through") {
+TEST_CASE("The variation over time excludes what both runs have in common") {
   const std::vector<double> before{0, 4, 1, 3, 2, 2}, after{0, 4, 1, 3, 2, 2};
   CHECK(VarianceOverTime(before, after) == 0);
   CHECK(VarianceOverTime({}, {}) == 0);
@@ -252,7 +252,7 @@ TEST_CASE("Over time only what differs between the two runs counts, not what bot
   CHECK(VarianceOverTime(before, shifted) == Approx(6.0 / 30));
 }
 
-TEST_CASE("Unknown and absent rows tell nothing, and new ones are new") {
+TEST_CASE("Unknown and missing rows are no evidence, and new ones are new") {
   const std::vector<RunsOfRow> rows{
       {{kUnknownEstimate}, {{1, 1, 1}}},
       {{{0, 0, 3840}, {0, 0, 3840}, {0, 0, 3840}}, {Count(90, 1e3), Count(100, 1e3), Count(95, 1e3)}},

@@ -14,7 +14,7 @@ namespace {
 using format::ProcessState;
 using format::ProcessStateKind;
 
-TEST_CASE("Allocation primitives are whole methods, or all with a prefix") {
+TEST_CASE("Allocation primitives are whole methods, or all methods with a prefix") {
   const AllocationPrimitives all = AllocationPrimitives::Default();
   for (const char* method :
        {"java.lang.Object.clone", "java.util.Arrays.copyOfRange", "java.lang.StringConcatHelper.newArray",
@@ -34,7 +34,7 @@ TEST_CASE("Allocation primitives are whole methods, or all with a prefix") {
   CHECK_FALSE(all.HasMethod("p/A", "run"));
 }
 
-TEST_CASE("A path ends at the site, or is cut at the longest that is kept") {
+TEST_CASE("A path ends at the site, or is truncated at the maximum length") {
   const auto path_of = [](const std::string& leaf_first, bool truncated) {
     const format::Path path =
         format::PathOf(leaf_first.size(), truncated, [&](size_t i) { return leaf_first[i] == 'p'; });
@@ -49,7 +49,7 @@ TEST_CASE("A path ends at the site, or is cut at the longest that is kept") {
   CHECK(path_of("", false) == std::pair<size_t, bool>(0, false));
 }
 
-TEST_CASE("A file replaces the list, or adds to it") {
+TEST_CASE("A file replaces the list, or extends it") {
   const testing::Directory directory;
   const std::string path = directory / "primitives.txt";
   std::ofstream(path) << "# ours\ncom.acme.Pool.take\ncom.acme.Buffers.*   # all\n\n";
@@ -78,7 +78,7 @@ format::Block BlockAt(std::initializer_list<std::pair<uint64_t, uint64_t>> looks
   return block;
 }
 
-TEST_CASE("CPU time is that between two times, as it grew; beyond the looks as on average") {
+TEST_CASE("CPU time between two times is interpolated; outside it is the average") {
   CpuTimeline cpu;
   CHECK_FALSE(cpu.Between(0, 1));
   cpu.Add(BlockAt({{0, 5}, {1, 6}}));
@@ -94,7 +94,7 @@ TEST_CASE("CPU time is that between two times, as it grew; beyond the looks as o
   CHECK_FALSE(cpu.Between(7, 7));
 }
 
-TEST_CASE("Blocks hold as much of all in each, however fast it ran") {
+TEST_CASE("Blocks hold the same part of everything, whatever the speed") {
   ProgressBlocks slow, fast;
   for (uint64_t i = 0; i < 1000; ++i) {
     const bool is_early = i < 500;

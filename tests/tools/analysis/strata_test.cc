@@ -112,7 +112,7 @@ class Counted {
 
 double Width(const Estimate& estimate) { return estimate.high - estimate.low; }
 
-TEST_CASE("a row says what its points say, with a census of all, with a drawn one, and without") {
+TEST_CASE("A row equals the sum of its points: with census=all, with a random census, and without") {
   for (const format::CensusMode mode :
        {format::CensusMode::kOff, format::CensusMode::kAll, format::CensusMode::kDrawn}) {
     Counted counted(mode);
@@ -142,7 +142,7 @@ TEST_CASE("a row says what its points say, with a census of all, with a drawn on
   }
 }
 
-TEST_CASE("a class of which everything was counted has its bytes, objects and mean size without an error") {
+TEST_CASE("A class that was counted completely has exact bytes, objects and mean size") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(30, kString);
   counted.Samples(50, kBytes);
@@ -160,7 +160,7 @@ TEST_CASE("a class of which everything was counted has its bytes, objects and me
   }
 }
 
-TEST_CASE("stacks of virtual threads, which are never sampled, are not charged to rare classes") {
+TEST_CASE("Stack chunks of virtual threads, which are never sampled, are not charged to rare classes") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(50, kBytes);
   counted.Samples(6, kRare);
@@ -179,7 +179,7 @@ TEST_CASE("stacks of virtual threads, which are never sampled, are not charged t
   CHECK(Estimator(judged.design, 0).Bytes(judged.subset).value == Approx(60'000).epsilon(0.02));
 }
 
-TEST_CASE("sites share what was counted of their class") {
+TEST_CASE("Sites divide the counted bytes of their class") {
   Counted counted(format::CensusMode::kAll);
   counted.AddStringsOfTwoSites();
   for (const auto& [site, truth] : {std::pair{1u, 320'000.0}, {2u, 80'000.0}}) {
@@ -197,7 +197,7 @@ TEST_CASE("sites share what was counted of their class") {
   }
 }
 
-TEST_CASE("lost points leave a class its count, and any of them may be of a site of it") {
+TEST_CASE("With lost points a class keeps its count, and each site may have lost some") {
   Counted counted(format::CensusMode::kAll);
   counted.AddStringsOfTwoSites();
   constexpr double kLost = 60'000;
@@ -228,7 +228,7 @@ TEST_CASE("lost points leave a class its count, and any of them may be of a site
   CHECK(unwritten.Bytes(all.subset).high == Approx(460'000));
 }
 
-TEST_CASE("a site that has all samples of its class may still not be alone with it") {
+TEST_CASE("A site that has all samples of its class may not be the only one") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(20, kString, 1);
   counted.Samples(50, kBytes, 2);
@@ -241,7 +241,7 @@ TEST_CASE("a site that has all samples of its class may still not be alone with 
   CHECK(estimator.Objects(judged.subset).low < 1'600);
 }
 
-TEST_CASE("what a filter leaves of a class is not what a census counted of it, even if it left all its samples") {
+TEST_CASE("What a filter selects of a class is not exact, even if it selects all its samples") {
   Counted counted(format::CensusMode::kAll);
   counted.AddStringsOfTwoSites();
   const auto judged = counted.Of(kString);
@@ -252,7 +252,7 @@ TEST_CASE("what a filter leaves of a class is not what a census counted of it, e
   CHECK(Width(estimator.Bytes(judged.subset)) > 0);
 }
 
-TEST_CASE("rare classes are one stratum together, however many samples chance gave them") {
+TEST_CASE("Rare classes are one stratum together, whatever their number of samples") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(60, kString);
   counted.Samples(60, kBytes);
@@ -277,7 +277,7 @@ TEST_CASE("rare classes are one stratum together, however many samples chance ga
   CHECK(bytes.high > 160'000);  // of all rare classes, but that is not used
 }
 
-TEST_CASE("classes that differ only in a generated suffix do not get their own exact counts") {
+TEST_CASE("Classes that differ only in a generated suffix have no separate exact counts") {
   Counted counted(format::CensusMode::kAll);
   counted.names().classes[kRare] = "p/Map$$Lambda+0x0000000800c03000";
   counted.names().classes[kRarer] = "p/Map$$Lambda+0x0000000800c03200";
@@ -290,7 +290,7 @@ TEST_CASE("classes that differ only in a generated suffix do not get their own e
   CHECK(Width(Estimator(one.design, 0).Bytes(one.subset)) > 0);
 }
 
-TEST_CASE("the rest of the classes takes the smallest in that have a stratum, until it is enough") {
+TEST_CASE("The stratum of rare classes is filled with the smallest others until it is large enough") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(60, kString);
   counted.Samples(12, kBytes);
@@ -308,7 +308,7 @@ TEST_CASE("the rest of the classes takes the smallest in that have a stratum, un
   CHECK(Estimator(site.design, 0).Bytes(site.subset).value == Approx(122'000.0 * 12 / 13));
 }
 
-TEST_CASE("a drawn census changes no estimate") {
+TEST_CASE("A random census changes no estimate") {
   Counted counted(format::CensusMode::kDrawn);
   counted.Samples(50, kString);  // 500 kB
   counted.Samples(500, kBytes);
@@ -317,7 +317,7 @@ TEST_CASE("a drawn census changes no estimate") {
   CHECK(counted.why_none().empty());
 }
 
-TEST_CASE("what is missing in a census is of classes that nobody knows: it is of no use then") {
+TEST_CASE("A census with missing objects is not used, because their classes are unknown") {
   Counted counted(format::CensusMode::kAll);
   counted.Samples(50, kString);
   counted.Census(kString, 5'000, 500'000);

@@ -16,7 +16,7 @@ format::Sample SampleAt(uint64_t time_ns, format::Kind kind, uint64_t size, doub
   return sample;
 }
 
-TEST_CASE("A window that a later chunk repeats is counted once") {
+TEST_CASE("A window that is repeated in a later chunk is counted once") {
   StreamTotals totals(kSecond);
   format::Block block;
   block.windows = {{1, 0, 1e-6}, {2, 10, 1e-6}, {3, 20, 1e-6}};

@@ -53,7 +53,7 @@ void WriteCounted(const std::string& path) {
   file.End("jvm exit", 200 * kSecond);
 }
 
-TEST_CASE("A budget has a subject, a pattern, a limit and what it is per") {
+TEST_CASE("A budget has a subject, a pattern, a limit and a unit") {
   const auto parsed = [](const std::string& text) {
     auto budget = Budget::Parse(text);
     REQUIRE(budget.ok());
@@ -79,7 +79,7 @@ TEST_CASE("A budget has a subject, a pattern, a limit and what it is per") {
   CHECK(parsed("method:Outer.<init><1MB").subject_text == "method:Outer.<init>");
 }
 
-TEST_CASE("What is wrong with a budget is said with its place and examples") {
+TEST_CASE("The error for a budget shows the position and examples") {
   for (const auto& [text, says] : {std::pair("total", "character 6: expected '<'"),
                                    {"totally<2MB", "character 1: expected total, or class:"},
                                    {"sites:a<2MB", "character 1: expected total, or class:"},

@@ -58,7 +58,7 @@ bool Refuses(const Words& words) {
   return bench.Run(words) == ExitCode::kUsage && !bench.ran;
 }
 
-TEST_CASE("a duration is a sum of numbers with units, or a number of seconds") {
+TEST_CASE("A duration is a sum of numbers with units, or a number of seconds") {
   const std::pair<const char*, uint64_t> forms[] = {
       {"60", 60'000'000'000},    {"60s", 60'000'000'000},   {"1.5", 1'500'000'000},     {"250ms", 250'000'000},
       {"1m30s", 90'000'000'000}, {"2min", 120'000'000'000}, {"0.5h", 1'800'000'000'000}};
@@ -78,7 +78,7 @@ TEST_CASE("a duration is a sum of numbers with units, or a number of seconds") {
   CHECK(bench.pause_ns == 0);
 }
 
-TEST_CASE("each kind of option stores what was given") {
+TEST_CASE("Each kind of option stores its value") {
   Bench bench;
   REQUIRE(bench.Run({"a.hrec", "-o", "x", "--by", "label:user", "--limit", "7", "--min-share", "2.5%", "--wait=0.5",
                      "--json", "b.hrec"}) == ExitCode::kOk);
@@ -92,7 +92,7 @@ TEST_CASE("each kind of option stores what was given") {
   CHECK_FALSE(bench.csv);
 }
 
-TEST_CASE("an option that may be repeated takes one word each time") {
+TEST_CASE("A repeatable option takes one word each time") {
   Bench bench;
   REQUIRE(bench.Run({"--label", "a=b", "--label", "c", "rec.hrec", "--kind", "tlab,outside", "--kind", "malloc"}) ==
           ExitCode::kOk);
@@ -101,7 +101,7 @@ TEST_CASE("an option that may be repeated takes one word each time") {
   CHECK(bench.files == Words{"rec.hrec"});
 }
 
-TEST_CASE("what cannot be is refused before anything runs") {
+TEST_CASE("Invalid options are refused before anything runs") {
   CHECK(Refuses({}));
   CHECK(Refuses({"a", "--by", "clas"}));
   CHECK(Refuses({"a", "--by", "label:"}));
@@ -116,14 +116,14 @@ TEST_CASE("what cannot be is refused before anything runs") {
   CHECK(Refuses({"a", "--frobnicate"}));
 }
 
-TEST_CASE("a command's own command is left untouched") {
+TEST_CASE("The command line of a command to record is not changed") {
   Bench bench;
   REQUIRE(bench.Run({"a", "--json", "--", "java", "--by", "x"}, true) == ExitCode::kOk);
   CHECK(bench.json);
   CHECK(bench.rest == Words{"java", "--by", "x"});
 }
 
-TEST_CASE("of a command that takes no other command, what follows -- is arguments") {
+TEST_CASE("If a command takes no other command, words after -- are arguments") {
   Bench bench;
   REQUIRE(bench.Run({"a", "--json", "--", "-x.hrec", "--csv"}) == ExitCode::kOk);
   CHECK(bench.files == Words{"a", "./-x.hrec", "./--csv"});
@@ -138,14 +138,14 @@ TEST_CASE("of a command that takes no other command, what follows -- is argument
   CHECK(dash.files == Words{"b"});
 }
 
-TEST_CASE("a time before the end, which begins with a dash, is a value") {
+TEST_CASE("A time before the end, which begins with a dash, is a value") {
   Bench bench;
   REQUIRE(bench.Run({"a", "-o", "-30s"}) == ExitCode::kOk);
   CHECK(bench.output == "-30s");
   CHECK(bench.files == Words{"a"});
 }
 
-TEST_CASE("choices that the text of an option names are not listed again") {
+TEST_CASE("Choices in the text of an option are not listed again") {
   Command command("show", "Shows things");
   std::string sort, by;
   command.AddOption("--sort", sort, "Sort by bytes or name").Value("KEY").OneOf({"bytes", "name"});
@@ -155,7 +155,7 @@ TEST_CASE("choices that the text of an option names are not listed again") {
   CHECK(help.find("Group rows [class, label:]\n") != std::string::npos);
 }
 
-TEST_CASE("help fits 80 columns and names each option once") {
+TEST_CASE("Help fits 80 columns and names each option once") {
   Command command("show",
                   "Shows things: a sentence so long that it has to be broken, for it has more than 80 letters.");
   std::string value;

@@ -91,7 +91,7 @@ TEST_CASE_METHOD(Scratch, "The first line of doctor is the verdict, problems com
   CHECK(Heaprec("doctor " + directory / "none.bin").code == 3);
 }
 
-TEST_CASE("doctor and summary are of one mind") {
+TEST_CASE("doctor and summary agree") {
   Patient patient;
   const auto agree = [&](const std::function<void(RecordingFile&)>& harm, bool trusted) {
     const json doctor = patient.After(harm);
@@ -129,7 +129,7 @@ TEST_CASE("doctor says what to do about objects that the JVM allocates inline") 
   CHECK(total["action"].get<std::string>().find("-XX:-UseTLAB") != std::string::npos);
 }
 
-TEST_CASE("doctor names each loss with its share") {
+TEST_CASE("doctor lists each loss with its share") {
   Patient patient;
   for (size_t reason = 0; reason < format::kLosses; ++reason) {
     const auto loss = static_cast<format::LossReason>(reason);
@@ -145,7 +145,7 @@ TEST_CASE("doctor names each loss with its share") {
   CHECK(Inconsistency(patient.After(Lost(format::LossReason::kDroppedByJvm, 1)), "loss_missed")["level"] == "ok");
 }
 
-TEST_CASE("doctor says what share of the samples has cut stacks, unknown frames, no stack") {
+TEST_CASE("doctor shows which share of the samples has truncated stacks, unknown frames, no stack") {
   Patient patient;
   const auto with = [&](const std::vector<std::string>& stack, const char* id) {
     return Inconsistency(patient.After([&](RecordingFile& file) {
@@ -172,7 +172,7 @@ TEST_CASE("doctor says what share of the samples has cut stacks, unknown frames,
   CHECK(lost["level"] == "warning");
 }
 
-TEST_CASE("doctor says from where the samples came, and how stacks") {
+TEST_CASE("doctor shows the source of the samples and of the stacks") {
   Patient patient;
   CHECK(Inconsistency(patient.After(Nothing), "source")["level"] == "ok");
   CHECK(Inconsistency(patient.After(Nothing), "stacks")["level"] == "ok");
@@ -184,7 +184,7 @@ TEST_CASE("doctor says from where the samples came, and how stacks") {
   CHECK(Inconsistency(patient.After(Nothing), "source")["level"] == "problem");
 }
 
-TEST_CASE("doctor tells a ceiling that was hit and a rate that was not used") {
+TEST_CASE("doctor shows whether the rate was the limit, or was not used") {
   Patient patient;
   const json limited = Inconsistency(patient.After([](RecordingFile& file) {
     file.Add(format::Interval{0, 10, 4800, 2, 2, 0});
@@ -198,7 +198,7 @@ TEST_CASE("doctor tells a ceiling that was hit and a rate that was not used") {
   CHECK(used["value"] == Approx(2.0 / 300));
 }
 
-TEST_CASE("doctor tells damage, a lost end, and a missing start") {
+TEST_CASE("doctor shows damage, a lost end, and a missing start") {
   Patient patient;
   patient.After([](RecordingFile& file) {
     file.StartChunk();

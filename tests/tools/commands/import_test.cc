@@ -239,7 +239,7 @@ TEST_CASE_METHOD(Scratch, "Types that hold themselves are refused") {
 }
 
 // Time must follow the bytes of the file, not the numbers in it.
-TEST_CASE("Values that take no bytes cost no time") {
+TEST_CASE("Values without data take no time") {
   constexpr int kNothing = 50, kMany = 51, kParts = 9'000;
   const Directory directory;
   // An array counts as many of them as there are bytes left; or each byte of an array brings thousands.

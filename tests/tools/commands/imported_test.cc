@@ -97,7 +97,7 @@ TEST_CASE_METHOD(Scratch, "Collections and heap summaries are imported as the JV
   CHECK(events[4]["pause_ns"] == 3'000'000);
 }
 
-TEST_CASE("Old objects of the last dump are alive, and samples are not said to be") {
+TEST_CASE("Old objects of the last dump are live, and samples are not") {
   for (const char* amount : {"weight", "objectSize", "unrelated"}) {
     CAPTURE(amount);
     const bool with_weight = amount == std::string_view("weight");

@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Scratch,
   CHECK(nlohmann::json::parse(lines.out)["labels"] == nlohmann::json({{"request", "42"}, {"user", "a \"b\""}}));
 }
 
-TEST_CASE("summary makes its tables of the events that are chosen, and judges the whole recording") {
+TEST_CASE("summary makes tables of the selected events, and assesses the whole recording") {
   const Directory directory;
   const std::string path = directory / "rec.bin";
   WriteLabelled(path);

@@ -176,7 +176,7 @@ void CheckCopies(const std::string& recording, const std::string& copy, std::ini
 
 }  // namespace
 
-TEST_CASE("what an outage lost counts once in a copy: its estimates are those of the whole") {
+TEST_CASE("Losses of an outage count once in a copy, whose estimates equal the whole recording's") {
   for (const Left left : {Left::kAll, Left::kJoined, Left::kNone}) {
     CAPTURE(static_cast<int>(left));
     const Directory directory;
@@ -253,7 +253,7 @@ TEST_CASE_METHOD(Scratch, "what stood in damaged bytes and what an outage lost a
   }
 }
 
-TEST_CASE("samples of an outage that only the lost ring had are counted as lost, and every command says so") {
+TEST_CASE("Samples of an outage that only the lost ring had are counted as lost, and every command says so") {
   for (const Cut cut : {Cut::kDiskFull, Cut::kDiskFullTwice, Cut::kKilledOnFullDisk, Cut::kKilledOnFullDiskTwice}) {
     CAPTURE(static_cast<int>(cut));
     const Directory directory;

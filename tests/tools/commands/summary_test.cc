@@ -93,7 +93,7 @@ void WritePauses(const std::string& path, const std::string& gc, std::array<uint
   file.End("jvm exit", kSecond);
 }
 
-TEST_CASE("A pause that reclaims nothing is no collection after which the heap has grown") {
+TEST_CASE("A pause that frees nothing is no collection after which the heap has grown") {
   const Directory directory;
   const std::string path = directory / "rec.hrec";
   const auto grows = [&path](const char* gc, std::array<uint64_t, 2> counted, uint64_t used = 3 << 24,
@@ -223,7 +223,7 @@ TEST_CASE_METHOD(Scratch, "summary tells what was allocated by class and by site
   CHECK(Heaprec("summary --limit 0 " + path).out.find("java.util.HashMap$Node") != std::string::npos);
 }
 
-TEST_CASE("amounts per second are those of the time that was asked for") {
+TEST_CASE("Amounts per second are relative to the selected time") {
   const std::string of = " --json --class 'byte[]' --from 10s --to 12s tests/golden/leak.hrec";
   const json summary = json::parse(Heaprec("summary" + of).out), top = json::parse(Heaprec("top --by class" + of).out);
   CHECK(summary["classes"][0]["bytes_per_second"]["value"].get<double>() ==

@@ -43,11 +43,9 @@ std::string StopsBy(const char* signal) {
 
 }  // namespace
 
-TEST_CASE("A command that is stopped and continued by SIGSTOP and SIGCONT stops nobody else") {
-  CheckExit(FirstChangeWith(StopsBy("STOP")), 7);
-}
+TEST_CASE("SIGSTOP and SIGCONT of a command stop only the command") { CheckExit(FirstChangeWith(StopsBy("STOP")), 7); }
 
-TEST_CASE("A command that the terminal's signal stops takes us with it, so that a shell gets its terminal back") {
+TEST_CASE("If the terminal stops a command, we stop, too, so that a shell gets its terminal back") {
   const int status = FirstChangeWith(StopsBy("TSTP"));
   INFO("status of waitpid: " << status);
   CHECK(WIFSTOPPED(status));

@@ -64,7 +64,7 @@ std::string FakeJdk() {
 
 }  // namespace
 
-TEST_CASE("The strings of an hsperfdata file are found, its numbers passed over") {
+TEST_CASE("The strings of an hsperfdata file are found, and numbers skipped") {
   const auto strings =
       PerfDataStrings(PerfFile({Entry("sun.rt.javaCommand", 'B', std::string("e2e.Load 2 300\0\0", 16)),
                                 Entry("sun.gc.x", 'J', "12345678"), Entry("empty", 'B', "")}));
@@ -88,7 +88,7 @@ TEST_CASE("A damaged hsperfdata file gives less, and is never read beyond its en
   CHECK(PerfDataStrings("not such a file, but longer than its header is").empty());
 }
 
-TEST_CASE("The main class or jar is found behind the options of a command line") {
+TEST_CASE("The main class or jar is found after the options of a command line") {
   CHECK(MainOfCommandLine(Arguments({"java", "-Xmx1g", "-cp", "a:b", "com.x.Main", "-cp"})) == "com.x.Main");
   CHECK(MainOfCommandLine(Arguments({"java", "-jar", "/opt/app.jar", "x"})) == "/opt/app.jar");
   CHECK(MainOfCommandLine(Arguments({"java", "--add-opens", "a/b=c", "-m", "mod/com.x.Main"})) == "mod/com.x.Main");
@@ -97,7 +97,7 @@ TEST_CASE("The main class or jar is found behind the options of a command line")
   CHECK(MainOfCommandLine("").empty());
 }
 
-TEST_CASE("Versions of JDK 8 are 8") {
+TEST_CASE("Versions of JDK 8 are parsed as 8") {
   JavaProcess java;
   for (const auto& [version, feature] : {std::pair{"17.0.13", 17}, {"1.8.0_292", 8}, {"25", 25}, {"", 0}}) {
     java.version = version;
@@ -105,7 +105,7 @@ TEST_CASE("Versions of JDK 8 are 8") {
   }
 }
 
-TEST_CASE("A name is the whole, then the last part, then any part; several are listed") {
+TEST_CASE("A name matches completely, then by its last part, then by any part; several matches are listed") {
   const std::vector<JavaProcess> all{Jvm(1, "com.x.Main"), Jvm(2, "com.y.Main"), Jvm(3, "/opt/app.jar"),
                                      Jvm(4, "com.x.MainOther"), Jvm(5, "com.z.Domain")};
   CHECK(Choose(all, "com.x.Main")->process.pid == 1);
@@ -119,7 +119,7 @@ TEST_CASE("A name is the whole, then the last part, then any part; several are l
   CHECK_FALSE(Choose(all, "none").ok());
 }
 
-TEST_CASE("The agent goes in front of java's options, and behind -J for other tools; others are refused") {
+TEST_CASE("The agent is added before java's options, and as -J of other tools; other commands are refused") {
   const std::string jdk = FakeJdk(), agent = "-agentpath:/x/libheaprec.so=rate=20";
   using Words = std::vector<std::string>;
   CHECK(*WithAgent({"java", "-jar", "a b.jar"}, jdk + "/bin/java", agent) == Words{"java", agent, "-jar", "a b.jar"});
@@ -132,7 +132,7 @@ TEST_CASE("The agent goes in front of java's options, and behind -J for other to
   std::filesystem::remove_all(jdk);
 }
 
-TEST_CASE("Of a jar whose name has blanks the whole name is found") {
+TEST_CASE("The name of a jar may contain blanks") {
   const std::string blank = "My App/app one.jar";
   CHECK(MainOf(blank + " x", Arguments({"java", "-jar", blank, "x"})) == blank);
   CHECK(MainOf("", Arguments({"java", "-jar", blank, "x"})) == blank);
@@ -141,7 +141,7 @@ TEST_CASE("Of a jar whose name has blanks the whole name is found") {
   CHECK(MainOf("com.x.Main", Arguments({"java", "-version"})) == "com.x.Main");
 }
 
-TEST_CASE("JAVA_TOOL_OPTIONS keeps what it had, and what the JVM would take apart is quoted") {
+TEST_CASE("JAVA_TOOL_OPTIONS keeps its content, and the agent's option is quoted") {
   unsetenv("JAVA_TOOL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): one thread
   CHECK(ToolOptions("-agentpath:/x/l.so") == "JAVA_TOOL_OPTIONS=-agentpath:/x/l.so");
   setenv("JAVA_TOOL_OPTIONS", "-Da=b", 1);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -170,7 +170,7 @@ TEST_CASE("The command's options become the agent's; those of a file come first,
   CHECK(*AgentArgument("/a,b/l.so", "file=x=y") == "-agentpath:/a,b/l.so=file=x=y");
 }
 
-TEST_CASE("A jar comes to the class path of java, wherever that is given") {
+TEST_CASE("A jar is added to java's class path, wherever that is set") {
   using Words = std::vector<std::string>;
   unsetenv("CLASSPATH");  // NOLINT(concurrency-mt-unsafe): one thread
   CHECK(*WithClasses({"java"}, "/h.jar") == Words{"java", "-cp", ".:/h.jar"});

@@ -36,7 +36,7 @@ void WriteRecording(const std::string& path, uint32_t pid) {
 
 }  // namespace
 
-TEST_CASE("The recording of a process is found among its open files, with what it has counted") {
+TEST_CASE("The recording of a process is found among its open files, with its counters") {
   const Directory folder;
   const auto pid = static_cast<uint32_t>(getpid());
   WriteRecording(folder / "other.hrec", pid + 1);
@@ -53,7 +53,7 @@ TEST_CASE("The recording of a process is found among its open files, with what i
   CHECK(found->recording->Next());
 }
 
-TEST_CASE("Of what a process has open only the first recording is looked for") {
+TEST_CASE("Only the first recording of a process is searched for") {
   const Directory folder;
   WriteRecording(folder / "rec.hrec", static_cast<uint32_t>(getpid()));
   const std::string one = Contents(folder / "rec.hrec");
@@ -65,7 +65,7 @@ TEST_CASE("Of what a process has open only the first recording is looked for") {
   CHECK(found->bytes == 2 * one.size());
 }
 
-TEST_CASE("A file with holes, or without a recording's first bytes, is no recording") {
+TEST_CASE("A sparse file, or one without a recording's first bytes, is no recording") {
   const Directory folder;
   const std::string path = folder / "rec.hrec";
   WriteRecording(path, static_cast<uint32_t>(getpid()));

@@ -104,7 +104,7 @@ std::string RefusalWithoutCapabilities(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("A process that must not be traced is refused with advice that can be followed") {
+TEST_CASE("If a process must not be traced, the error gives advice") {
   const pid_t child = StartProtected();
   const std::string advice = geteuid() == 0
                                  ? "root needs CAP_SYS_PTRACE in the process's user namespace; a security module may "
@@ -115,7 +115,7 @@ TEST_CASE("A process that must not be traced is refused with advice that can be 
   EndOf(child);
 }
 
-TEST_CASE("A kernel thread is no JVM, and no right changes that") {
+TEST_CASE("A kernel thread is no JVM, and no permission changes that") {
   std::string name;
   std::getline(std::ifstream("/proc/2/comm"), name);
   if (name != "kthreadd" || geteuid() != 0) {
@@ -127,7 +127,7 @@ TEST_CASE("A kernel thread is no JVM, and no right changes that") {
   CHECK(process.error().message == "PID 2: not a JVM: kthreadd has no memory of its own (a kernel thread?)");
 }
 
-TEST_CASE("A signal reaches the process that was looked at") {
+TEST_CASE("A signal is sent to the inspected process") {
   const pid_t child = StartVictim();
   const auto handle = ProcessHandle::Open(ProcessOf(child));
   REQUIRE(handle.ok());
@@ -140,7 +140,7 @@ TEST_CASE("A signal reaches the process that was looked at") {
   CHECK_FALSE(handle->Signal(SIGQUIT));
 }
 
-TEST_CASE("A number whose process is another one is refused") {
+TEST_CASE("A process id that now belongs to another process is refused") {
   const pid_t child = StartVictim();
   Process before = ProcessOf(child);
   before.start_ticks -= 1;
@@ -150,7 +150,7 @@ TEST_CASE("A number whose process is another one is refused") {
   CHECK(StartTicks(child) == 0);
 }
 
-TEST_CASE("A process that got the number meanwhile gets no signal") {
+TEST_CASE("A process that got the id meanwhile gets no signal") {
   const pid_t first = StartVictim();
   const auto handle = ProcessHandle::Open(ProcessOf(first));
   REQUIRE(handle.ok());

@@ -98,7 +98,7 @@ TEST_CASE("Each file of a relayed recording is copied, in order") {
   CHECK_FALSE(fs::exists(theirs));
 }
 
-TEST_CASE("Files of a relayed recording that cannot be copied stay in the JVM's files") {
+TEST_CASE("Files of a relayed recording that cannot be copied stay with the JVM") {
   const Directory out;
   std::string theirs, first, second, third;
   {
@@ -117,7 +117,7 @@ TEST_CASE("Files of a relayed recording that cannot be copied stay in the JVM's 
   fs::remove_all(theirs);
 }
 
-TEST_CASE("Files of a relayed recording that are no recordings stay in the JVM's files, the others are copied") {
+TEST_CASE("Files of a relayed recording that are no recordings stay with the JVM, the others are copied") {
   const Directory out;
   std::string theirs, last;
   {
@@ -135,7 +135,7 @@ TEST_CASE("Files of a relayed recording that are no recordings stay in the JVM's
   fs::remove_all(theirs);
 }
 
-TEST_CASE("Relayed recordings to the same name get one each, also if they were started before either had ended") {
+TEST_CASE("Concurrent relayed recordings to the same name have separate files") {
   const Directory out;
   RecordingOutput one = RelayTo(out / "app.hrec"), other = RelayTo(out / "app.hrec");
   const std::string first = WriteRecording(FolderOf(one) + "/rec.hrec", 1);
@@ -146,7 +146,7 @@ TEST_CASE("Relayed recordings to the same name get one each, also if they were s
   CHECK((Contents(out / "app-1.hrec") == second));
 }
 
-TEST_CASE("A place that cannot be written, a process that has exited, and wrong options have an exit code each") {
+TEST_CASE("A folder that cannot be written, a process that has exited, and wrong options have different exit codes") {
   const Directory out;
   Process process = Ourselves().process;
   AgentOptions agent;

@@ -50,7 +50,7 @@ Process Ourselves() {
 
 }  // namespace
 
-TEST_CASE("A staged agent is the same bytes in a folder of its own, and goes with it") {
+TEST_CASE("A staged agent is an identical copy in its own folder, which is removed with it") {
   const Scratch scratch;
   std::string bytes(300'000, 'x');
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 2654435761U >> 24);
@@ -69,14 +69,14 @@ TEST_CASE("A staged agent is the same bytes in a folder of its own, and goes wit
   CHECK_FALSE(fs::exists(folder));
 }
 
-TEST_CASE("An agent that is not there is refused, with each place, and leaves nothing") {
+TEST_CASE("The error for a missing agent lists each place, and nothing is left") {
   const auto staged = StageAgent(Ourselves(), "/nowhere/libheaprec.so");
   REQUIRE_FALSE(staged.ok());
   CHECK(staged.error().message.find("/tmp: /nowhere/libheaprec.so: No such file") != std::string::npos);
   CHECK(staged.error().message.find("/var/tmp: ") != std::string::npos);
 }
 
-TEST_CASE("Names of private folders are told from others") {
+TEST_CASE("Names of private folders are recognised") {
   CHECK(IsInPrivateFolder("/tmp/heaprec-0123456789abcdef/libheaprec.so"));
   CHECK_FALSE(IsInPrivateFolder("/tmp/heaprec-0123456789abcdeg/libheaprec.so"));
   CHECK_FALSE(IsInPrivateFolder("/tmp/heaprec-0123/libheaprec.so"));
@@ -84,7 +84,7 @@ TEST_CASE("Names of private folders are told from others") {
   CHECK_FALSE(IsInPrivateFolder(""));
 }
 
-TEST_CASE("What a user can write to and read is found without a trace") {
+TEST_CASE("Access checks for a user leave no trace") {
   const Scratch scratch;
   const Process process = Ourselves();
   CHECK(CanWriteIn(process, scratch.path()));
@@ -100,7 +100,7 @@ TEST_CASE("What a user can write to and read is found without a trace") {
   CHECK(CanWriteIn(process, scratch.path()));  // we are ourselves again
 }
 
-TEST_CASE("What another user can write to and read depends on that user's supplementary groups, not on ours") {
+TEST_CASE("The access of another user depends on that user's supplementary groups, not on ours") {
   if (geteuid() != 0) return;
   constexpr gid_t kOurs = 4242, kTheirs = 4243;
   const Scratch scratch;
@@ -124,7 +124,7 @@ TEST_CASE("What another user can write to and read depends on that user's supple
   CHECK(setgroups(before.size(), before.data()) == 0);
 }
 
-TEST_CASE("C libraries that the agent cannot be loaded with are named") {
+TEST_CASE("C libraries that cannot load the agent are named") {
   const Scratch scratch;
   Process process = Ourselves();
   CHECK_FALSE(process.libc.empty());
@@ -149,7 +149,7 @@ TEST_CASE("C libraries that the agent cannot be loaded with are named") {
 }
 
 // It may be endless, and costs its owner nothing where it has holes.
-TEST_CASE("No more of a C library is read than one has") {
+TEST_CASE("A C library is read only as far as necessary") {
   const Scratch scratch;
   Process process = Ourselves();
   const std::string sentence = "GNU C Library (GNU libc) stable release version 2.11, by Roland McGrath.\n";
@@ -165,7 +165,7 @@ TEST_CASE("No more of a C library is read than one has") {
   CHECK(with_sentence_at(uintmax_t{1} << 40) == std::nullopt);
 }
 
-TEST_CASE("Nothing is put into the files of a process that has got the number of another") {
+TEST_CASE("Nothing is written to the files of a process that got another one's id") {
   Process process = Ourselves();
   process.start_ticks -= 1;
   const auto staged = StageOutput(process);
@@ -173,7 +173,7 @@ TEST_CASE("Nothing is put into the files of a process that has got the number of
   CHECK(staged.error().message.find("/tmp: the process has exited") != std::string::npos);
 }
 
-TEST_CASE("A relay waits until its recording is written no more") {
+TEST_CASE("A relay waits until its recording is complete") {
   const auto relay = RecordingRelay::Make(Ourselves());
   REQUIRE(relay.ok());
   int polls = 0;
@@ -201,7 +201,7 @@ bool IsOpenedBy(const std::string& path, const Open& open) {
 }
 
 // A device may do something when it is opened, and root of a container may have made one.
-TEST_CASE("A relay reads plain files only, and opens nothing else") {
+TEST_CASE("A relay reads only regular files") {
   auto relay = RecordingRelay::Make(Ourselves());
   REQUIRE(relay.ok());
   std::ofstream((*relay)->path()) << "recorded";

@@ -81,7 +81,7 @@ bool HoldsWithoutOpenat2(int error, const Check& check) {
 
 }  // namespace
 
-TEST_CASE("Links of all kinds lead to files of the container, never out of it") {
+TEST_CASE("Links of all kinds are resolved within the container") {
   const Container container;
   container.Link("/tmp", "absolute");
   container.Link("../../../../../../../../tmp", "relative");
@@ -103,7 +103,7 @@ TEST_CASE("Links of all kinds lead to files of the container, never out of it") 
   CHECK(TextOf(OpenRegularBelow("", container.outside() + "/secret")) == "outside");  // our own root
 }
 
-TEST_CASE("A folder that is swapped for a link all the while never leads out") {
+TEST_CASE("A folder that is replaced by a link repeatedly never leads out") {
   const Container container;
   fs::create_directory(container.root() + "/swapped");
   std::ofstream(container.root() + "/swapped/secret") << "inside";
@@ -127,7 +127,7 @@ TEST_CASE("A folder that is swapped for a link all the while never leads out") {
   CHECK(inside > 0);
 }
 
-TEST_CASE("What is no plain file is not opened for reading") {
+TEST_CASE("Only regular files are opened for reading") {
   const Container container;
   const std::string tmp = container.root() + "/tmp/";
   REQUIRE(mkfifo((tmp + "fifo").c_str(), 0600) == 0);
@@ -148,7 +148,7 @@ TEST_CASE("What is no plain file is not opened for reading") {
   fs::current_path("/");
 }
 
-TEST_CASE("Without openat2 plain paths are opened, and links are refused") {
+TEST_CASE("Without openat2 paths without links are opened, and links are refused") {
   const Container container;
   container.Link("file", "tmp/last");
   container.Link("tmp", "first");
@@ -164,7 +164,7 @@ TEST_CASE("Without openat2 plain paths are opened, and links are refused") {
 }
 
 // The kernel keeps an open that may wait for 45 s, then opens the file.
-TEST_CASE("A file with a lease is not waited for") {
+TEST_CASE("Opening does not wait for a file with a lease") {
   const Container container;
   REQUIRE(std::signal(SIGIO, SIG_IGN) != SIG_ERR);  // asks the holder to give the lease up
   const Descriptor holder(open((container.root() + "/tmp/file").c_str(), O_RDWR | O_CLOEXEC));
@@ -178,7 +178,7 @@ TEST_CASE("A file with a lease is not waited for") {
   CHECK(ReadIn(container, "/tmp/file") == "inside");
 }
 
-TEST_CASE("A file that has to be somebody's is not opened if it is another's, or a link") {
+TEST_CASE("A file that must belong to a user is not opened if it is another's, or a link") {
   const Container container;
   const std::string file = container.root() + "/tmp/file";
   CHECK(TextOf(OpenRegularOf(geteuid(), file)) == "inside");

@@ -7,7 +7,7 @@
 namespace heaprec::tools {
 namespace {
 
-TEST_CASE("what is marked as made up is left out, and nothing else") {
+TEST_CASE("Only generated parts of a name are left out") {
   CHECK(StripGeneratedSuffix("p.Map$$Lambda$141/0x00007f0f84115150") == "p.Map$$Lambda");
   CHECK(StripGeneratedSuffix("jdk.proxy2.$Proxy17.hashCode") == "jdk.proxy.$Proxy.hashCode");
   CHECK(StripGeneratedSuffix("com.sun.proxy.$Proxy4") == "com.sun.proxy.$Proxy");
@@ -43,7 +43,7 @@ void Read(MergedNames* merged, std::initializer_list<Run> runs) {
   }
 }
 
-TEST_CASE("Numbers are merged where recordings would otherwise have nothing in common") {
+TEST_CASE("Numbers are merged if recordings would otherwise have no names in common") {
   MergedNames merged;
   const std::initializer_list<Run> runs{
       {"p.Script1111", "user$eval17$fn__4", "p.Outer$1", "p.Outer$2", "p.Outer$7", "p.Sha1"},
@@ -59,7 +59,7 @@ TEST_CASE("Numbers are merged where recordings would otherwise have nothing in c
   CHECK(merged.Text() == "4 generated names of classes are shown as 2; --names exact keeps them apart");
 }
 
-TEST_CASE("Thousands of classes of one template are one, a few are not") {
+TEST_CASE("Thousands of classes of one template are merged, a few are not") {
   for (const size_t classes : {MergedNames::kMostOfTemplate, MergedNames::kMostOfTemplate + 1}) {
     MergedNames merged;
     for (size_t i = 0; i < classes; ++i) merged.Of("p.Bean" + std::to_string(i));
@@ -74,7 +74,7 @@ TEST_CASE("Thousands of classes of one template are one, a few are not") {
   CHECK_FALSE(once.Settle());
 }
 
-TEST_CASE("A label keeps lambdas of a class apart") {
+TEST_CASE("A label keeps the lambdas of a class apart") {
   MergedNames merged;
   CHECK(merged.Of("p.A$$Lambda$1/0x00007f0f84115150", "lambda$main$3") == "p.A$$Lambda[lambda$main$3]");
   CHECK(merged.Of("p.A$$Lambda$7/0x00007f0f84115358", "Foo::bar") == "p.A$$Lambda[Foo::bar]");

@@ -77,7 +77,7 @@ Event At(uint64_t time_ns, uint64_t id, double weight = 2400) {
   return event;
 }
 
-TEST_CASE("What the ring holds beyond the file is read after it, with all its names") {
+TEST_CASE("Records of the ring that the file lacks are read after it, with all their names") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Add(At(100 * kMs, 1));
@@ -140,7 +140,7 @@ void WriteOpenRows(RecordingFile* file) {
 
 }  // namespace
 
-TEST_CASE("The rows of a row interval that is open in the file are read from the ring") {
+TEST_CASE("The rows of an open row interval are read from the ring") {
   using Points = std::map<std::string, uint64_t>;
   Pair pair;
   RecordingFile file(pair.file, pair.header);
@@ -189,7 +189,7 @@ TEST_CASE("The rows of a row interval that is open in the file are read from the
   CHECK(without.intervals.front() == 2);
 }
 
-TEST_CASE("A salvaged interval has rows of all its points, by class and path to the site, kept or not") {
+TEST_CASE("A salvaged interval has rows of all its points, by class and path to the site") {
   Pair pair;
   pair.header.interval_cap = 3;
   RecordingFile file(pair.file, pair.header);
@@ -243,7 +243,7 @@ TEST_CASE("A salvaged interval has rows of all its points, by class and path to 
   CHECK(rows == expected);
 }
 
-TEST_CASE("What was counted outside of TLABs is in the interval that it was written in, and adds up by class") {
+TEST_CASE("Objects outside of TLABs are counted in the interval in which they were written, by class") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Add(At(100 * kMs, 1));
@@ -284,7 +284,7 @@ TEST_CASE("What was counted outside of TLABs is in the interval that it was writ
   CHECK((*recording)->salvage().held == 1);
 }
 
-TEST_CASE("What the file's lane positions cover is not read twice") {
+TEST_CASE("Records that the file's lane positions cover are not read twice") {
   Pair pair;
   RingFile ring(pair.header);
   const Event first = At(100 * kMs, 1), second = At(1100 * kMs, 2);
@@ -307,7 +307,7 @@ TEST_CASE("What the file's lane positions cover is not read twice") {
   CHECK(all.events[1].thread == "main");
 }
 
-TEST_CASE("Definitions are found in any chunk of the file, and without an event that uses them") {
+TEST_CASE("Definitions are found in any chunk of the file, also without an event that uses them") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   Event old = At(2100 * kMs, 9);
@@ -333,7 +333,7 @@ TEST_CASE("Definitions are found in any chunk of the file, and without an event 
   CHECK(all.salvage.unnamed == 0);
 }
 
-TEST_CASE("A definition that is nowhere is counted and the event kept") {
+TEST_CASE("If a definition is missing, this is counted and the event kept") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Flush();
@@ -347,7 +347,7 @@ TEST_CASE("A definition that is nowhere is counted and the event kept") {
   CHECK(all.salvage.unnamed == 1);
 }
 
-TEST_CASE("What native code allocated, and the drain had not yet named, has its addresses") {
+TEST_CASE("Native stacks that the drain had not named have their addresses") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Flush();
@@ -365,7 +365,7 @@ TEST_CASE("What native code allocated, and the drain had not yet named, has its 
   CHECK(all.salvage.unnamed == 0);
 }
 
-TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain would have done") {
+TEST_CASE("Each interval of the ring is reduced to the cap exactly as by the drain") {
   Pair pair;
   pair.header.interval_cap = 10;
   RecordingFile file(pair.file, pair.header);
@@ -411,7 +411,7 @@ TEST_CASE("Each interval of the ring is reduced to the cap exactly as the drain 
   CHECK(all.counters.written == 21);
 }
 
-TEST_CASE("maxsamples=N holds for file and ring together, as if the drain had gone on") {
+TEST_CASE("maxsamples=N applies to file and ring together, as for the drain") {
   Pair pair;
   pair.header.interval_cap = 10;
   pair.header.max_samples = 12;
@@ -451,7 +451,7 @@ TEST_CASE("maxsamples=N holds for file and ring together, as if the drain had go
   CHECK(found.size() >= 6);  // of 12 x 8 / (8 + 1.2) = 10.4 that are due, in 6 of 8 intervals
 }
 
-TEST_CASE("intervals of which maxsamples=N keeps nothing stay in order, and their number costs no time") {
+TEST_CASE("Intervals without samples because of maxsamples=N stay in order, and their number takes no time") {
   Pair pair;
   pair.header.max_samples = 2;
   const uint64_t before = GENERATE(as<uint64_t>(), 0, uint64_t{1} << 62);  // as a hostile header says
@@ -477,7 +477,7 @@ TEST_CASE("intervals of which maxsamples=N keeps nothing stay in order, and thei
   CHECK(samples <= (before == 0 ? 2 : 1));
 }
 
-TEST_CASE("A sample that comes after its interval was written counts in the next one, at its start") {
+TEST_CASE("A late sample counts in the next interval, at its start") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Add(At(100 * kMs, 1));
@@ -518,7 +518,7 @@ Event PointAt(uint64_t time_ns, uint64_t number, double weight) {
   return point;
 }
 
-TEST_CASE("A point of malloc that the drain had not yet looked at becomes a sample, once, and is counted") {
+TEST_CASE("A point of malloc that the drain had not processed becomes a sample, once, and is counted") {
   Native native;
   RingFile ring(native.pair.header);
   Event point = PointAt(100 * kMs, 7, 5000);
@@ -547,7 +547,7 @@ TEST_CASE("A point of malloc that the drain had not yet looked at becomes a samp
   CHECK(counters.LostPoints() == 0);
 }
 
-TEST_CASE("Mappings that the drain had not yet looked at are lost, and counted") {
+TEST_CASE("Mappings that the drain had not processed are lost, and counted") {
   Native native;
   RingFile ring(native.pair.header);
   ring.header().mapped.counters.points = ring.header().mapped.counters.committed = 3;
@@ -565,7 +565,7 @@ TEST_CASE("Mappings that the drain had not yet looked at are lost, and counted")
   CHECK(counters.candidate_bytes == 38'000);
 }
 
-TEST_CASE("Samples that had left the ring and were not yet in the file are lost by a kill, and counted") {
+TEST_CASE("Samples that were neither in the ring nor in the file are lost by a kill, and counted") {
   Pair pair;
   const RecordingFile young(pair.file, pair.header);
   RingFile ring(pair.header);
@@ -596,7 +596,7 @@ TEST_CASE("Samples that had left the ring and were not yet in the file are lost 
   }
 }
 
-TEST_CASE("A recording that has ended needs no ring, even if there is one") {
+TEST_CASE("A complete recording needs no ring, even if there is one") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Add(At(100 * kMs, 1));
@@ -610,7 +610,7 @@ TEST_CASE("A recording that has ended needs no ring, even if there is one") {
   CHECK_FALSE(all.salvage.ring_found);
 }
 
-TEST_CASE("The ring of another recording, a truncated one and none are all left alone") {
+TEST_CASE("The ring of another recording, a truncated one and a missing one are ignored") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Add(At(100 * kMs, 1));
@@ -661,7 +661,7 @@ struct Moved {
 
 }  // namespace
 
-TEST_CASE("Of two rings that is read which has the newest heartbeat, and the other if it is damaged") {
+TEST_CASE("Of two rings the one with the newest heartbeat is read, or the other if it is damaged") {
   const Directory elsewhere;
   const std::string ring = elsewhere / "rec.ring";
   const Moved moved(ring);
@@ -674,7 +674,7 @@ TEST_CASE("Of two rings that is read which has the newest heartbeat, and the oth
   CHECK(moved.LastId() == 2);
 }
 
-TEST_CASE("A ring beside a recording is a regular file, even if it is swapped while it is looked at") {
+TEST_CASE("A ring beside a recording is a regular file, even if it is replaced during the check") {
   const Moved moved("/no/such/folder/rec.ring");
   moved.WriteRing(moved.beside, 10, 2);
   CHECK(moved.LastId() == 2);
@@ -713,7 +713,7 @@ TEST_CASE("Salvage changes no byte of the ring") {
   CHECK(Contents(pair.ring) == before);
 }
 
-TEST_CASE("A damaged lane is read up to the damage, the others whole, and the damage is reported") {
+TEST_CASE("A damaged lane is read up to the damage, the others completely, and the damage is reported") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Flush();
@@ -734,7 +734,7 @@ TEST_CASE("A damaged lane is read up to the damage, the others whole, and the da
   CHECK(all.salvage.errors.size() == 1);
 }
 
-TEST_CASE("A sample whose weight cannot be true is left out and counted") {
+TEST_CASE("A sample with an impossible weight is omitted and counted") {
   Pair pair;
   RecordingFile file(pair.file, pair.header);
   file.Flush();

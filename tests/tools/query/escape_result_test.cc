@@ -4,7 +4,7 @@
 
 namespace heaprec::tools {
 
-TEST_CASE("What the JVM tells of methods is read, errors too") {
+TEST_CASE("The JVM's description of methods is parsed, including errors") {
   const auto outcomes = ParseOutcomes(
       "method\tp.A.x\t30000\t200\t199\t360\t1\t1\nmethod\tp.A.y\t100\t200\t200\t9600\t0\t0\nclass\tbyte[]\t1\t24\n"
       "class\tjava.lang.String\t2\t48\nclass\tp.A$$Lambda$1/0x00007f1688000c18\t1\t16\n"
@@ -29,7 +29,7 @@ TEST_CASE("What the JVM tells of methods is read, errors too") {
   CHECK((outcomes->at("p.B.x").is_unusable && outcomes->at("p.B.x").usable.empty()));
 }
 
-TEST_CASE("Of what cannot be read the line is named") {
+TEST_CASE("An unparsable line is named") {
   for (const char* wrong :
        {"method\tx\t1\t2\t3\t4", "method\tx\t1\t0\t0\t0\t1\t1", "class\tx\t1\t2", "method\tx\t1\t2\t3\t4\tyes\t1",
         "other", "error\tx", "unusable\tx", "method\tx\t1\t2\t3\t-4\t1\t1"}) {
@@ -40,7 +40,7 @@ TEST_CASE("Of what cannot be read the line is named") {
   }
 }
 
-TEST_CASE("The modes are told apart by their flags, and the last is what a JVM ends with") {
+TEST_CASE("The modes have different flags, and the last one is the JVM's default") {
   CHECK(EscapeModes().size() == 4);
   CHECK(EscapeModes().back().name == std::string("c2"));
 }

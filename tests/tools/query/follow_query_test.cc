@@ -79,7 +79,7 @@ void CompareWithTop(FollowQuestion question, const std::string& path, uint64_t s
 
 }  // namespace
 
-TEST_CASE("since the start, and in a span, rows equal those of top") {
+TEST_CASE("Rows since the start, and in a span, equal those of top") {
   for (const char* const path : kRecordings) {
     for (const By by : {By::kSite, By::kClass, By::kThread, By::kPackage}) {
       for (const uint64_t span : {0, 1})
@@ -88,7 +88,7 @@ TEST_CASE("since the start, and in a span, rows equal those of top") {
   }
 }
 
-TEST_CASE("classes of one template are one row, as in top") {
+TEST_CASE("Classes of one template are one row, as in top") {
   const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/template.hrec";
   {
     testing::RecordingFile file(path, testing::SomeHeader());
@@ -103,7 +103,7 @@ TEST_CASE("classes of one template are one row, as in top") {
   CompareWithTop({.scan = {}, .grouping = Grouping(By::kClass), .opened = {}}, path, 0);
 }
 
-TEST_CASE("with a filter, too") {
+TEST_CASE("Rows with a filter equal those of top") {
   FollowQuestion question;
   question.scan.filter.class_name = "byte[]";
   for (const uint64_t span : {0, 1}) {
@@ -113,7 +113,7 @@ TEST_CASE("with a filter, too") {
   CompareWithTop(question, kRecordings[1], 0);
 }
 
-TEST_CASE("rows are of all points, also in a span, which begins where their intervals do") {
+TEST_CASE("Rows are of all points, also in a span, which begins with one of their intervals") {
   FollowQuestion question;
   for (const uint64_t span : {0, 1}) {
     const auto of_rows = Started(question, kRecordings[2]);
@@ -131,7 +131,7 @@ TEST_CASE("rows are of all points, also in a span, which begins where their inte
   }
 }
 
-TEST_CASE("callers of an opened row add up to it, and can be opened themselves") {
+TEST_CASE("The callers of an expanded row add up to it, and can be expanded themselves") {
   const char* const path = GENERATE(kRecordings[0], kRecordings[2]);
   FollowQuestion question;
   const auto follow = Started(question, path);
@@ -164,7 +164,7 @@ TEST_CASE("callers of an opened row add up to it, and can be opened themselves")
   CHECK(three.rows[2].path.size() == 3);
 }
 
-TEST_CASE("a file that grows is read on") {
+TEST_CASE("A growing file is read further") {
   const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/growing.hrec";
   std::filesystem::copy_file(kRecordings[1], path, std::filesystem::copy_options::overwrite_existing);
   const uint64_t whole = std::filesystem::file_size(path);

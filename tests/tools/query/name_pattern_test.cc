@@ -32,7 +32,7 @@ TEST_CASE("A plain name matches the whole name or its end after a dot") {
   CHECK_FALSE(NameMatches("byte[]", "byte[][]"));
 }
 
-TEST_CASE("Arrays as the JVM writes them are arrays, and parameters are left out") {
+TEST_CASE("Arrays in the JVM's spelling match arrays, and parameters are removed") {
   CHECK(NameMatches("[B", "byte[]"));
   CHECK(NameMatches("[[Ljava/lang/String;", "java.lang.String[][]"));
   CHECK(NameMatches("[Ljava.lang.String;", "java.lang.String[]"));
@@ -42,7 +42,7 @@ TEST_CASE("Arrays as the JVM writes them are arrays, and parameters are left out
   CHECK_FALSE(NameMatches("alloc(int)", "libx.so.alloc(unsigned long)"));
 }
 
-TEST_CASE("A glob's star takes any characters, dots too, and brackets are plain") {
+TEST_CASE("A glob's star matches any characters including dots, and brackets are literal") {
   CHECK(NameMatches("java.util.*", "java.util.concurrent.Foo"));
   CHECK(NameMatches("HashMap*", "java.util.HashMap$Node"));
   CHECK(NameMatches("*[]", "int[]"));
@@ -63,7 +63,7 @@ TEST_CASE("A pattern between slashes is a regular expression, found anywhere") {
   CHECK_FALSE(NamePattern::ForNames("/(/").ok());
 }
 
-TEST_CASE("A thread's name is searched for the text, and for the text as a regular expression") {
+TEST_CASE("A thread's name is searched for the text, also as a regular expression") {
   CHECK(TextMatches("worker", "pool-1-worker-3"));
   CHECK(TextMatches("worker-[0-9]+", "pool-1-worker-3"));
   CHECK(TextMatches("^main$", "main"));
@@ -79,7 +79,7 @@ TEST_CASE("A long name from a hostile recording neither overflows the stack nor 
   CHECK_FALSE(NameMatches("/^(a+)+b$/", name.c_str()));
 }
 
-TEST_CASE("A pattern that is no regular expression is refused with the place where it goes wrong") {
+TEST_CASE("The error for an invalid regular expression shows the position") {
   const auto parsed = NamePattern::ForNames("/Hash(Map/");
   REQUIRE_FALSE(parsed.ok());
   CHECK(parsed.error().message.find("Hash(Map") != std::string::npos);

@@ -14,7 +14,7 @@ format::Row PointOf(uint64_t size, double weight) {
   return row;
 }
 
-TEST_CASE("rows of one class and path in one step are one") {
+TEST_CASE("Rows of one class and path in one step are one") {
   StepRows rows;
   rows.Begin(2 * kSecond);
   rows.Add(3, 7, PointOf(16, 100));
@@ -34,7 +34,7 @@ TEST_CASE("rows of one class and path in one step are one") {
   CHECK(rows.rows().back().step == 1);
 }
 
-TEST_CASE("a long recording has long steps, and all its points") {
+TEST_CASE("A long recording has long steps with all its points") {
   constexpr uint64_t kBlocks = 5003;
   StepRows rows;
   for (uint64_t block = 1; block <= kBlocks; ++block) {
@@ -52,7 +52,7 @@ TEST_CASE("a long recording has long steps, and all its points") {
   CHECK(points == 50 * kBlocks);
 }
 
-TEST_CASE("many paths have few steps") {
+TEST_CASE("Many paths have few steps") {
   StepRows rows;
   for (uint64_t block = 1; block <= 40; ++block) {
     rows.Begin(2 * block * kSecond);
@@ -64,7 +64,7 @@ TEST_CASE("many paths have few steps") {
   CHECK(rows.rows().front().sums.points >= 8);
 }
 
-TEST_CASE("several recordings follow each other, each scaled") {
+TEST_CASE("Several recordings follow each other, each with its own scale") {
   StepRows one, all;
   one.Begin(2 * kSecond);
   one.Add(0, 0, PointOf(16, 100));

@@ -47,7 +47,7 @@ TEST_CASE("An ISO 8601 time with a zone is absolute") {
   CHECK(Absolute("2026-11-20T16:40:00.000000001Z") == kEpoch * kSecond + 1);
 }
 
-TEST_CASE("A year that nanoseconds since 1970 do not reach is refused") {
+TEST_CASE("A year outside of nanoseconds since 1970 is refused") {
   for (const char* text : {"1013-01-30T00:00:00Z", "1013-01-30", "9999-01-01T00:00:00Z"}) {
     INFO(text);
     CHECK_FALSE(ParseTimePoint(text).ok());
@@ -65,14 +65,14 @@ TEST_CASE("An ISO 8601 time without a zone is local") {
   CHECK(Absolute("2026-11-20") == (kEpoch - 60000) * kSecond);
 }
 
-TEST_CASE("A big number is epoch nanoseconds and a small one a forgotten unit") {
+TEST_CASE("A large number is nanoseconds since 1970 and a small one lacks its unit") {
   CHECK(Absolute("1795192800000000001") == kEpoch * kSecond + 1);
   const auto forgotten = ParseTimePoint("10");
   REQUIRE_FALSE(forgotten.ok());
   CHECK(forgotten.error().message.find("10s") != std::string::npos);
 }
 
-TEST_CASE("What is no time is refused") {
+TEST_CASE("Invalid times are refused") {
   for (const char* text : {"", "s", "10x", "10s5", "-5", "--5s", "24:00", "1:30", "12:00:00Zz", "1m 30s", "2026-13-01",
                            "2026-11-20T25:00", "2026-11-20T", "2026-11-20T16:40:00+", "2026-11-20T16:40:00Zz",
                            "99999999999999999999", "yesterday", "1e3s", "9999999d"}) {
@@ -87,13 +87,13 @@ TEST_CASE("An absolute time becomes an offset from the recording's start, which 
   CHECK(ParseTimePoint("2s")->InRecording(kEpoch * kSecond, 0) == 2 * kSecond);
 }
 
-TEST_CASE("An offset with a minus sign counts from the recording's end") {
+TEST_CASE("A negative offset counts from the recording's end") {
   CHECK(ParseTimePoint("-30s")->InRecording(kEpoch * kSecond, 100 * kSecond) == 70 * kSecond);
   CHECK(ParseTimePoint("-2m")->InRecording(kEpoch * kSecond, 100 * kSecond) == -20 * kSecond);
 }
 
 // The recording starts at 16:40:00 UTC.
-TEST_CASE("A time of day is the last one in the recording, else the one nearest to it") {
+TEST_CASE("A time of day is the last one in the recording, otherwise the nearest one") {
   const auto at = [](const char* text, int64_t seconds) {
     return ParseTimePoint(text)->InRecording(kEpoch * kSecond, static_cast<uint64_t>(seconds * kSecond)) / kSecond;
   };

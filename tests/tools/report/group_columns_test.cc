@@ -32,7 +32,7 @@ Report ReportOf(const std::vector<Column<GroupRow>>& columns) {
   return report;
 }
 
-TEST_CASE("A column that is added to the declaration is in text, JSON, CSV, Markdown and HTML") {
+TEST_CASE("A declared column appears in text, JSON, CSV, Markdown and HTML") {
   std::vector<Column<GroupRow>> columns = GroupColumns(GroupWords{});
   columns.insert(columns.begin(), {"bytes_per_sample", "bytes/sample", Unit::kBytes, Detail::kAlways,
                                    [](const GroupRow& row) { return row.own.bytes.value / 70; }});
@@ -46,7 +46,7 @@ TEST_CASE("A column that is added to the declaration is in text, JSON, CSV, Mark
   CHECK(RenderHtml(report, false).find("data-value=\"2400\">2.34 KiB") != std::string::npos);
 }
 
-TEST_CASE("Rates are per second of what was read, and unknown if nothing was") {
+TEST_CASE("Rates are per second of the time read, and unknown without one") {
   const auto rate = [](double seconds) {
     GroupRow row = SomeRow();
     row.seconds = seconds;
@@ -58,7 +58,7 @@ TEST_CASE("Rates are per second of what was read, and unknown if nothing was") {
   CHECK(rate(0)["high"].is_null());
 }
 
-TEST_CASE("Throws have no bytes and no sizes") {
+TEST_CASE("Exceptions have no bytes and no sizes") {
   GroupWords words;
   words.counts_events = true;
   const nlohmann::json row = nlohmann::json::parse(RenderJson(ReportOf(GroupColumns(words))))["tables"][0]["rows"][0];

@@ -57,7 +57,7 @@ Action PressText(const std::string& text, View* view, const Shown& shown) {
 
 }  // namespace
 
-TEST_CASE("a frame has as many lines as the screen, and none is wider") {
+TEST_CASE("A frame has as many lines as the screen, and none is too wide") {
   for (const bool unicode : {false, true}) {
     for (const auto& [width, height] : {std::pair<size_t, size_t>{80, 24}, {200, 60}, {40, 10}, {80, 2}, {20, 1}}) {
       INFO(width << "x" << height);
@@ -77,7 +77,7 @@ TEST_CASE("a frame has as many lines as the screen, and none is wider") {
   }
 }
 
-TEST_CASE("80x24 shows the figures, the worst headline and the rows; more lines all headlines") {
+TEST_CASE("80x24 shows the figures, the most severe headline and the rows; taller screens all headlines") {
   View view;
   Shown shown = SomeShown(100);
   shown.title = std::string(100, 't');
@@ -99,7 +99,7 @@ TEST_CASE("80x24 shows the figures, the worst headline and the rows; more lines 
   CHECK(tall.find("p.Name.method20") != std::string::npos);
 }
 
-TEST_CASE("keys choose span, grouping and order, and say what has to be done") {
+TEST_CASE("Keys choose span, grouping and order, and say what is necessary") {
   View view;
   const Shown shown = SomeShown(5);
   CHECK(PressText("w", &view, shown) == Action::kAnswer);
@@ -121,7 +121,7 @@ TEST_CASE("keys choose span, grouping and order, and say what has to be done") {
   CHECK(PressText("q", &view, shown) == Action::kQuit);
 }
 
-TEST_CASE("a row is selected, opened and closed; the selection stays in sight") {
+TEST_CASE("A row is selected, expanded and collapsed, and the selection stays visible") {
   View view;
   Shown shown = SomeShown(100);
   for (int i = 0; i < 50; ++i) Press({Key::kDown}, &view, shown);
@@ -146,7 +146,7 @@ TEST_CASE("a row is selected, opened and closed; the selection stays in sight") 
   CHECK((*view.selected)[0] == 99);
 }
 
-TEST_CASE("a filter is typed, and gives the command's own filters back when it is empty") {
+TEST_CASE("A filter can be typed; an empty one restores the command's filters") {
   View view;
   const Shown shown = SomeShown(5);
   FilterOptions given;
@@ -172,7 +172,7 @@ TEST_CASE("a filter is typed, and gives the command's own filters back when it i
   CHECK(view.filter.empty());
 }
 
-TEST_CASE("saving proposes a name") {
+TEST_CASE("Saving suggests a name") {
   View view;
   view.save_as = "heaprec-1.hrec";
   const Shown shown = SomeShown(5);

@@ -53,7 +53,7 @@ Report Example() {
   return report;
 }
 
-TEST_CASE("text has the headline, the facts, the table with its rest, and the notes") {
+TEST_CASE("Text has the headline, the facts, the table with its rest, and the notes") {
   CHECK(RenderText(Example(), kWideEnough, false) ==
         "110 MiB (105-114) allocated in 2.000 s, 54.4 MiB/s\n"
         "lost samples: 1,234,567\n"
@@ -66,7 +66,7 @@ TEST_CASE("text has the headline, the facts, the table with its rest, and the no
         "2 recordings were left out\n");
 }
 
-TEST_CASE("on a narrow terminal intervals go first, then columns, and the rest of the line is the name's") {
+TEST_CASE("On a narrow terminal intervals are omitted first, then columns, and the name has the rest") {
   const std::string text = RenderText(Example(), {46, false, true}, false);
   INFO(text);
   CHECK(text.find("   bytes 95 %       share  class\n") != std::string::npos);
@@ -79,7 +79,7 @@ TEST_CASE("on a narrow terminal intervals go first, then columns, and the rest o
   CHECK(wide.find("ring:         25.0 % of it used\n") != std::string::npos);
 }
 
-TEST_CASE("on a narrow terminal bars become shorter by one factor, and the last are left out rather than too short") {
+TEST_CASE("On a narrow terminal bars are shortened by one factor, and the last are omitted") {
   struct SizeRow {
     Estimate bytes;
     std::string name;
@@ -113,7 +113,7 @@ TEST_CASE("on a narrow terminal bars become shorter by one factor, and the last 
         "   512 B  32 B to 64 B  ████████▌\n");
 }
 
-TEST_CASE("JSON has all numbers as they are, and what is unknown or infinite is null") {
+TEST_CASE("JSON has unrounded numbers, and null for unknown or infinite ones") {
   const json document = json::parse(RenderJson(Example()));
   CHECK(document["schema"] == "heaprec.example/1");
   CHECK(document["total"] == json{{"value", 115e6}, {"low", 110e6}, {"high", 120e6}});
@@ -145,7 +145,7 @@ TEST_CASE("CSV of a report without tables has its facts") {
   CHECK(RenderCsv(report) == "name,value,low,high\ntotal,3,2,\nstate,ended,,\n");
 }
 
-TEST_CASE("Markdown and HTML escape what would be markup") {
+TEST_CASE("Markdown and HTML escape markup") {
   const std::string markdown = RenderMarkdown(Example(), false);
   CHECK(markdown.find("| bytes | share | class |\n| ---: | ---: | --- |\n") != std::string::npos);
   CHECK(markdown.find("| 9.65 MiB (8.12-10.7) | 8.8 % (7.0-10.0) | com.example.List |") != std::string::npos);
@@ -156,7 +156,7 @@ TEST_CASE("Markdown and HTML escape what would be markup") {
   CHECK(html.find("byte[], &quot;raw&quot;") != std::string::npos);
 }
 
-TEST_CASE("Curves are drawn in HTML, and nowhere else") {
+TEST_CASE("Curves are drawn only in HTML") {
   struct Series {
     std::string name;
     List shares;
@@ -182,7 +182,7 @@ TEST_CASE("Curves are drawn in HTML, and nowhere else") {
   CHECK(RenderCsv(report) == "name\nlong\nshort\nnone\n");
 }
 
-TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
+TEST_CASE("A tree has branches in text, children in JSON, depths in CSV") {
   Report report("heaprec.tree/1");
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
   table.is_tree = true;
@@ -201,7 +201,7 @@ TEST_CASE("a tree has branches in text, children in JSON, depths in CSV") {
   CHECK(RenderCsv(report) == "depth,bytes,name\n0,24,main\n1,8,leaf\n1,16,other\n");
 }
 
-TEST_CASE("of several roots each has its children indented, and a blank line before it") {
+TEST_CASE("Each of several roots has its children indented, and a blank line before it") {
   Report report("heaprec.tree/1");
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
   table.is_tree = true;
@@ -217,7 +217,7 @@ TEST_CASE("of several roots each has its children indented, and a blank line bef
   CHECK(RenderText(report, kWideEnough, false) == "called from\na\n└─ b\n   c\n\nd\n├─ e\n└─ f\n\ng\n");
 }
 
-TEST_CASE("a narrow tree keeps names: columns go, then all intervals, before packages become initials") {
+TEST_CASE("A narrow tree omits columns, then intervals, before packages are abbreviated") {
   std::vector<Column<ClassRow>> columns = Columns();
   columns.back().heading = "below";
   const auto row = [&columns](const char* name) {
@@ -246,7 +246,7 @@ TEST_CASE("a narrow tree keeps names: columns go, then all intervals, before pac
   CHECK(text_at(36).find("9.65 MiB  8.8 %  ├─ c.e.List.add\n") != std::string::npos);
 }
 
-TEST_CASE("groups become objects and arrays") {
+TEST_CASE("Groups become objects and arrays") {
   Report report("heaprec.doctor/1");
   for (const char* file : {"a.hrec", "b.hrec"}) {
     Group group{"recordings[]", {}};
@@ -260,7 +260,7 @@ TEST_CASE("groups become objects and arrays") {
 
 std::string Inline(const Value& value, Unit unit) { return FormatInline(value, unit, true); }
 
-TEST_CASE("cells have the unit of the value, and as many digits as they are worth") {
+TEST_CASE("Cells have the unit of the value and its significant digits") {
   const auto text = [](const Interval& of, Unit unit) {
     const CellText cell = FormatCell(of, unit, false);
     return cell.value + "|" + cell.interval;
@@ -289,7 +289,7 @@ TEST_CASE("cells have the unit of the value, and as many digits as they are wort
   CHECK(text({1, 1, 1}, Unit::kShare) == "100.0 %|");
 }
 
-TEST_CASE("numbers have three digits and their interval no more than it is worth") {
+TEST_CASE("Numbers have three digits, and intervals as many as are significant") {
   CHECK(Inline(Estimate{175426560, 163577856, 187695104}, Unit::kBytes) == "167 MiB (156-179)");
   CHECK(Inline(Estimate{0, 0, 26500}, Unit::kBytes) == "0 B (0-25.9 KiB)");
   CHECK(Inline(Estimate{2.16e6, 1.86e6, 2.51e6}, Unit::kCount) == "2.16 M (1.86M-2.51M)");
@@ -313,7 +313,7 @@ TEST_CASE("numbers have three digits and their interval no more than it is worth
   CHECK(Inline(List{1, 2}, Unit::kText) == "1, 2");
 }
 
-TEST_CASE("A row may say what its number counts, and tables of one name are one array") {
+TEST_CASE("A row may name what its number counts, and tables of one name are one array") {
   Report report("heaprec.check/1");
   for (const char* name : {"one", "two"}) {
     Table table;

@@ -34,7 +34,7 @@ render::Report LocksReport(const Recording& recording, const StreamTotals& total
   return report;
 }
 
-TEST_CASE("a new stream is a row and a report") {
+TEST_CASE("A new stream is a row and a report") {
   const testing::Directory directory;
   testing::WriteSmall(directory / "rec.hrec");
   auto recording = Recording::Open(directory / "rec.hrec");
@@ -51,7 +51,7 @@ TEST_CASE("a new stream is a row and a report") {
   CHECK_FALSE(kLocks.lifecycle.is_tracked());
 }
 
-TEST_CASE("streams have names of their own") {
+TEST_CASE("Streams have their own names") {
   std::set<std::string> names, paths, prefixes;
   for (const StreamTraits& traits : kStreamTraits) {
     names.insert(traits.name);

@@ -34,14 +34,14 @@ bool WasEnded(int status, int signal) { return WIFSIGNALED(status) && WTERMSIG(s
 
 }  // namespace
 
-TEST_CASE("A signal that is sent twice at once is one") {
+TEST_CASE("A signal that is sent twice at once counts once") {
   // On a starved machine half a second may pass between the two.
   bool is_one = false;
   for (int i = 0; i < 5 && !is_one; ++i) is_one = Exited(StatusAfter({SIGTERM, SIGTERM, SIGINT}, 0), kInterrupted);
   CHECK(is_one);
 }
 
-TEST_CASE("The first signal is noted, a later one ends the process, and SIGHUP may come again") {
+TEST_CASE("The first signal is noted, a later one ends the process, and SIGHUP may be repeated") {
   CHECK(Exited(StatusAfter({}), kUndisturbed));
   for (const int first : {SIGINT, SIGTERM, SIGHUP}) {
     CHECK(Exited(StatusAfter({first}), kInterrupted));

@@ -8,7 +8,7 @@
 namespace heaprec::tools {
 namespace {
 
-TEST_CASE("names lose their packages first, then their middle") {
+TEST_CASE("Names lose their packages first, then their middle") {
   const std::string name = "com.acme.shop.Basket.add";
   CHECK(Shortened(name, 0, false) == name);
   CHECK(Shortened(name, 24, false) == name);
@@ -21,7 +21,7 @@ TEST_CASE("names lose their packages first, then their middle") {
   for (size_t width = 1; width < 30; ++width) CHECK(WidthOf(Shortened(name, width, true)) <= width);
 }
 
-TEST_CASE("what is more than nothing shows, and the most is full") {
+TEST_CASE("More than zero is visible, and the maximum is full") {
   CHECK(Bar(0, 3, true) == "   ");
   CHECK(Bar(1e-9, 3, true) == "▏  ");
   CHECK(Bar(0.5, 3, true) == "█▌ ");
@@ -33,7 +33,7 @@ TEST_CASE("what is more than nothing shows, and the most is full") {
   CHECK(Sparkline(std::vector<double>{0, 0}, 0, true) == "  ");
 }
 
-TEST_CASE("a typo is a few letters, not another word") {
+TEST_CASE("A typo differs by a few letters") {
   const std::vector<std::string> commands{"record", "summary", "top", "trim", "tree"};
   CHECK(Nearest("summry", commands) == "summary");
   CHECK(Nearest("recrod", commands) == "record");

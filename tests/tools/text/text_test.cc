@@ -28,7 +28,7 @@ std::string CsvRow(const Row& row) {
   return fmt::to_string(text);
 }
 
-TEST_CASE("Bytes are written as jfr print writes them") {
+TEST_CASE("Bytes are written as by jfr print") {
   CHECK(Bytes(0) == "0 B");
   CHECK(Bytes(1) == "1 B");
   CHECK(Bytes(24) == "24 B");
@@ -66,14 +66,14 @@ TEST_CASE("A percentage has two digits or is whole, and never an exponent") {
   CHECK(ShortPercent(4.5) == "450 %");
 }
 
-TEST_CASE("A JSON string reads back as it was") {
+TEST_CASE("A JSON string round-trips") {
   for (const std::string& text : {""s, "plain"s, "quote \" and \\ slash"s, "a\nb\tc\x01\x1f\x7f"s, "nul \0 in it"s,
                                   "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"s}) {
     CHECK(nlohmann::json::parse(Json(text)).get<std::string>() == text);
   }
 }
 
-TEST_CASE("A JSON number reads back as it was, and what is none becomes null") {
+TEST_CASE("A JSON number round-trips, and what is no number becomes null") {
   for (const double number : {0.0, 1.0, 0.1, 1e300, 123456789.123, 4194304.0, 5e-324}) {
     CHECK(nlohmann::json::parse(With<double>(AppendJsonNumber, number)).get<double>() == number);
   }
@@ -88,7 +88,7 @@ TEST_CASE("Control characters cannot reach a terminal") {
   CHECK(With<std::string_view>(AppendPrintable, "\u2029\u202f\u2026\u2500\u00ff") == "\u2029\u202f\u2026\u2500\u00ff");
 }
 
-TEST_CASE("Modified UTF-8 becomes UTF-8 and garbage a replacement character") {
+TEST_CASE("Modified UTF-8 becomes UTF-8, and invalid bytes a replacement character") {
   CHECK(ToUtf8("plain") == "plain");
   CHECK(ToUtf8("\xc3\xa4") == "\xc3\xa4");
   CHECK(ToUtf8("a\xc0\x80z") == "a\0z"s);
