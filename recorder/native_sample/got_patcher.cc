@@ -326,7 +326,7 @@ class GotPatcher::Pass {
     ++outcome_.changed;
   }
 
-  // Refused slots are passed module by module.
+  // Counts refused slots. Calls for one module must be consecutive.
   void Refused(const Module& module, int error) {
     const std::string_view name = module.path.substr(module.path.rfind('/') + 1);
     if (outcome_.refused++ == 0) outcome_.error = error;

@@ -133,7 +133,7 @@ TEST_CASE("An infinite lambda keeps every object with its size as weight") {
   CHECK(clock.OnDelivered(80, 16, all).weight_bytes == 16);
 }
 
-TEST_CASE("The gap counts from the end of the object and decreases by what is allocated") {
+TEST_CASE("The gap begins at the end of the object and decreases by what is allocated") {
   const ActiveWindow now{1e-6, 1};
   Started clock(64, 64, now);
   const double gap = clock.OnRefill(64, 64, now).gap;

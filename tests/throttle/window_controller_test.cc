@@ -59,7 +59,7 @@ TEST_CASE("The forecast is the mean of the windows, each with two thirds of the 
   CHECK(LambdaAfter(controller, 400 * kMs, 800'000, {.count = 36}) == Approx(36 / (400'000 * 2 / 3.0)));
 }
 
-TEST_CASE("A tick that is windows late treats them as equal") {
+TEST_CASE("A tick that is several windows late treats them as equal") {
   WindowController late(Config(), 0), punctual(Config(), 0);
   late.Tick(0, 0);
   punctual.Tick(0, 0);

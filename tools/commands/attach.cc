@@ -153,7 +153,7 @@ Command RecordCommand() {
   Command command("record", "Run a command and record its allocations");
   options->agent.AddTo(command);
   command.AddFlag("--child-jvms", options->child_jvms,
-                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS, of which each prints a line on "
+                  "Record every JVM that the command starts, through JAVA_TOOL_OPTIONS: each JVM then prints a line on "
                   "stderr. Keep %p in FILE");
   command
       .AddOption(
@@ -167,7 +167,7 @@ Command RecordCommand() {
   command.takes_command = true;
   command.footer =
       R"(The exit code is the command's (128 + N after signal N, 127: no such command),
-or 6 if it succeeds but was not recorded as a whole. Signals are forwarded. A
+or 6 if it succeeds but was not recorded completely. Signals are forwarded. A
 child that is forked without exec is not recorded: run servers in the
 foreground.
 

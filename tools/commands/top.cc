@@ -81,7 +81,7 @@ Command TopCommand() {
   options->output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; json, csv: all)");
   command.AddPercent("--min-share", options->ranking.min_share, "Hide rows below this share of the total, such as 1%");
   command.AddFlag("--follow", options->follow,
-                  "Show a running JVM (PID or main class in place of REC) or a growing recording, renewed each second");
+                  "Show a running JVM (PID or main class in place of REC) or a growing recording, updated each second");
   options->output.AddTo(command);
   options->scan.AddShareTo(command);
   options->scan.AddTo(command);

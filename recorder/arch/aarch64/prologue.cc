@@ -21,15 +21,15 @@ struct Group {
 // Arm Architecture Reference Manual, C4.1: instructions that use their own address, or do not continue with the next
 // one.
 constexpr Group kImmovable[] = {
-    {0x1f000000, 0x10000000, "takes its own address"},         // ADR, ADRP
-    {0x7c000000, 0x14000000, "is a branch"},                   // B, BL
-    {0xfe000000, 0x54000000, "is a branch"},                   // B.cond, BC.cond
-    {0x7e000000, 0x34000000, "is a branch"},                   // CBZ, CBNZ
-    {0x7e000000, 0x36000000, "is a branch"},                   // TBZ, TBNZ
-    {0xfe000000, 0xd6000000, "is a branch"},                   // BR, BLR, RET and their signed forms
-    {0x3b000000, 0x18000000, "reads beside its own address"},  // LDR, LDRSW, PRFM (literal)
-    {0xff000000, 0xd4000000, "raises an exception"},           // SVC, HVC, SMC, BRK, HLT
-    {0xffff0000, 0x00000000, "is undefined"},                  // UDF
+    {0x1f000000, 0x10000000, "takes its own address"},                     // ADR, ADRP
+    {0x7c000000, 0x14000000, "is a branch"},                               // B, BL
+    {0xfe000000, 0x54000000, "is a branch"},                               // B.cond, BC.cond
+    {0x7e000000, 0x34000000, "is a branch"},                               // CBZ, CBNZ
+    {0x7e000000, 0x36000000, "is a branch"},                               // TBZ, TBNZ
+    {0xfe000000, 0xd6000000, "is a branch"},                               // BR, BLR, RET and their signed forms
+    {0x3b000000, 0x18000000, "reads memory relative to its own address"},  // LDR, LDRSW, PRFM (literal)
+    {0xff000000, 0xd4000000, "raises an exception"},                       // SVC, HVC, SMC, BRK, HLT
+    {0xffff0000, 0x00000000, "is undefined"},                              // UDF
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ class StrataBuilder {
   // Call after the last block.
   Strata Build(const format::CensusCounters& counters);
 
-  // Empty: there are strata.
+  // Returns why there are no strata; empty if there are some.
   const std::string& why_none() const { return why_none_; }
 
  private:

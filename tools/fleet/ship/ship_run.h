@@ -64,7 +64,7 @@ class ShipRun {
 
   ExitCode ShipFile(const std::string& file);
   bool IsClosed(const std::string& file) const;
-  // Closes it until its slice is over.
+  // Closes the recording. It is opened again when its slice is over.
   void Close(const std::string& file);
   bool IsOurs(const std::string& file);
   ExitCode Advance(const std::string& file);

@@ -157,7 +157,7 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
   if (!options_.dry_run) {
     if (auto error = HoldLease()) return *error;
     if (auto error = Settle()) return *error;
-    // By another shipper just now, or by an insert whose answer was lost.
+    // Another shipper, or an insert whose answer was lost, has added it just now.
     if (IsInLedger(BatchKind::kSlice, slice.time)) {
       ++totals_.slices_there;
       return false;

@@ -104,7 +104,7 @@ class ComparedRuns {
   std::vector<Estimate> Totals(const Scale& scale) const;
   Work WorkOf(Scale scale) const;
   bool HasCpuTime() const;
-  // Collections' part of a run's seconds within --from and --to.
+  // Share of a run's time within --from and --to that collections take.
   struct GcPauses {
     double seconds = 0, longest = 0;
   };

@@ -185,7 +185,7 @@ void AddMemory(const MemoryAnswer& answer, Group* group) {
   }
   if (answer.snapshots.back().categories.empty()) {
     group->Add(
-        Sentence("# only the process is known: run java with -XX:NativeMemoryTracking=summary and record with "
+        Sentence("# NMT categories are missing: run java with -XX:NativeMemoryTracking=summary and record with "
                  "nmt=10s for the JVM's categories"));
   }
   if (answer.sites.lines.empty()) return;
