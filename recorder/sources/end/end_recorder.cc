@@ -55,14 +55,21 @@ std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, Samp
     jni->DeleteLocalRef(local);
     return found;
   };
-  made->machine_error_ = global("java/lang/VirtualMachineError");
-  made->out_of_memory_.name = "java/lang/OutOfMemoryError";
-  made->stack_overflow_.name = "java/lang/StackOverflowError";
-  for (ErrorClass* type : {&made->out_of_memory_, &made->stack_overflow_}) type->type = global(type->name);
-  const jclass runtime = jni->FindClass("java/lang/Runtime");
-  made->halt_ = runtime != nullptr ? jni->GetMethodID(runtime, "halt", "(I)V") : nullptr;
-  jni->ExceptionClear();
-  jni->DeleteLocalRef(runtime);
+  // Found once, because the references stay as long as the JVM.
+  static const jclass machine_error = global("java/lang/VirtualMachineError");
+  static const jclass out_of_memory = global("java/lang/OutOfMemoryError"),
+                      stack_overflow = global("java/lang/StackOverflowError");
+  static const jmethodID halt = [jni] {
+    const jclass runtime = jni->FindClass("java/lang/Runtime");
+    const jmethodID found = runtime != nullptr ? jni->GetMethodID(runtime, "halt", "(I)V") : nullptr;
+    jni->ExceptionClear();
+    jni->DeleteLocalRef(runtime);
+    return found;
+  }();
+  made->machine_error_ = machine_error;
+  made->out_of_memory_.type = out_of_memory;
+  made->stack_overflow_.type = stack_overflow;
+  made->halt_ = halt;
   if (jvm.walker.ok()) {
     const auto current = hotspot::CurrentThread::Resolve(jvm.thread_of(jni), jvm.AllThreads(jni));
     if (current.ok()) made->current_.emplace(*current);

@@ -80,7 +80,8 @@ class EndRecorder {
   std::optional<hotspot::CurrentThread> current_;  // nullopt: no stacks within the JVM
   jclass machine_error_ = nullptr;                 // java.lang.VirtualMachineError
   jmethodID halt_ = nullptr;                       // Runtime.halt
-  ErrorClass out_of_memory_{}, stack_overflow_{};
+  ErrorClass out_of_memory_{.name = "java/lang/OutOfMemoryError"},
+      stack_overflow_{.name = "java/lang/StackOverflowError"};
   uint64_t heap_max_ = 0;
   bool ends_on_out_of_memory_ = false;
   std::atomic<uint64_t> errors_second_{0}, errors_in_second_{0};
