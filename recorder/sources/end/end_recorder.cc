@@ -44,6 +44,7 @@ std::string_view ProgramOf(pid_t pid, std::array<char, 32>* room) {
 }  // namespace
 
 std::atomic<EndRecorder*> active_ends{nullptr};
+std::atomic<jclass> machine_error{nullptr};
 
 std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, SampleWriter& writer,
                                                HeapStateRecorder& states) {
@@ -55,7 +56,7 @@ std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, Samp
     jni->DeleteLocalRef(local);
     return found;
   };
-  made->machine_error_ = global("java/lang/VirtualMachineError");
+  if (machine_error.load() == nullptr) machine_error.store(global("java/lang/VirtualMachineError"));
   made->out_of_memory_.name = "java/lang/OutOfMemoryError";
   made->stack_overflow_.name = "java/lang/StackOverflowError";
   for (ErrorClass* type : {&made->out_of_memory_, &made->stack_overflow_}) type->type = global(type->name);
@@ -111,7 +112,6 @@ bool EndRecorder::MayRecordError() {
 }
 
 void EndRecorder::OnThrowable(JNIEnv* jni, jthrowable thrown) {
-  if (machine_error_ == nullptr || jni->IsInstanceOf(thrown, machine_error_) == JNI_FALSE) return;
   for (ErrorClass* type : {&out_of_memory_, &stack_overflow_}) {
     if (type->type == nullptr || jni->IsInstanceOf(thrown, type->type) == JNI_FALSE) continue;
     const uint64_t count = type->count.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -229,6 +229,9 @@ void heaprec_on_halt(int code) {
 }
 
 void heaprec_on_throwable(JNIEnv* jni, jobject thrown) {
+  if (active_ends.load(std::memory_order_relaxed) == nullptr) return;
+  const jclass error = heaprec::sources::machine_error.load(std::memory_order_relaxed);
+  if (error == nullptr || jni->IsInstanceOf(thrown, error) == JNI_FALSE) return;
   Enter([=](EndRecorder& ends) { ends.OnThrowable(jni, static_cast<jthrowable>(thrown)); });
 }
 
