@@ -61,7 +61,8 @@ TEST_CASE("What has not changed is written again after ten seconds, across block
 TEST_CASE("An amount that changes back is written each time") {
   Bench bench(5);
   for (uint64_t second = 1; second <= 4; ++second) {
-    PutSnapshot(&bench, second, second * kSecond, {Amount::Of(second % 2), second == 3 ? Amount::NotKnown() : Amount()});
+    PutSnapshot(&bench, second, second * kSecond,
+                {Amount::Of(second % 2), second == 3 ? Amount::NotKnown() : Amount()});
   }
   bench.EndAt(5 * kSecond);
   const auto states = StatesOf(bench);
