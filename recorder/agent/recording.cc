@@ -151,6 +151,8 @@ Result<std::unique_ptr<Recording>> Recording::Start(const sources::Jvm& jvm, con
 }
 
 Status Recording::Begin() try {
+  // As late as possible: threads allocate meanwhile, and nothing of that is sampled.
+  population_at_start_ = sources::ThreadTable::Instance().Total();
   Activate();
   // Release: a thread that sees it sees all of it (pairs with the acquires in agent.cc).
   sources::active_heap_states.store(heap_states_.get(), std::memory_order_release);
@@ -197,7 +199,6 @@ Recording::Recording(const sources::Jvm& jvm, const Options& options, uint32_t n
     : jvm_(jvm), options_(options), number_(number), plan_(options_) {}
 
 Status Recording::Build(const ChosenSource& source) {
-  population_at_start_ = sources::ThreadTable::Instance().Total();
   PlanStreams(source);
   const throttle::ControllerConfig& allocations = *plan_.streams[format::Stream::kAllocations].throttle;
   auto ring = plan_.MakeRing();

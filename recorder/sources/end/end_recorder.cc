@@ -44,6 +44,7 @@ std::string_view ProgramOf(pid_t pid, std::array<char, 32>* room) {
 }  // namespace
 
 std::atomic<EndRecorder*> active_ends{nullptr};
+std::atomic<jclass> machine_error{nullptr};
 
 std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, SampleWriter& writer,
                                                HeapStateRecorder& states) {
@@ -56,7 +57,6 @@ std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, Samp
     return found;
   };
   // Found once, because the references stay as long as the JVM.
-  static const jclass machine_error = global("java/lang/VirtualMachineError");
   static const jclass out_of_memory = global("java/lang/OutOfMemoryError"),
                       stack_overflow = global("java/lang/StackOverflowError");
   static const jmethodID halt = [jni] {
@@ -66,7 +66,7 @@ std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, Samp
     jni->DeleteLocalRef(runtime);
     return found;
   }();
-  made->machine_error_ = machine_error;
+  if (machine_error.load() == nullptr) machine_error.store(global("java/lang/VirtualMachineError"));
   made->out_of_memory_.type = out_of_memory;
   made->stack_overflow_.type = stack_overflow;
   made->halt_ = halt;
@@ -118,7 +118,6 @@ bool EndRecorder::MayRecordError() {
 }
 
 void EndRecorder::OnThrowable(JNIEnv* jni, jthrowable thrown) {
-  if (machine_error_ == nullptr || jni->IsInstanceOf(thrown, machine_error_) == JNI_FALSE) return;
   for (ErrorClass* type : {&out_of_memory_, &stack_overflow_}) {
     if (type->type == nullptr || jni->IsInstanceOf(thrown, type->type) == JNI_FALSE) continue;
     const uint64_t count = type->count.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -236,6 +235,9 @@ void heaprec_on_halt(int code) {
 }
 
 void heaprec_on_throwable(JNIEnv* jni, jobject thrown) {
+  if (active_ends.load(std::memory_order_relaxed) == nullptr) return;
+  const jclass error = heaprec::sources::machine_error.load(std::memory_order_relaxed);
+  if (error == nullptr || jni->IsInstanceOf(thrown, error) == JNI_FALSE) return;
   Enter([=](EndRecorder& ends) { ends.OnThrowable(jni, static_cast<jthrowable>(thrown)); });
 }
 

@@ -78,7 +78,6 @@ class EndRecorder {
   SampleWriter& writer_;
   HeapStateRecorder& states_;
   std::optional<hotspot::CurrentThread> current_;  // nullopt: no stacks within the JVM
-  jclass machine_error_ = nullptr;                 // java.lang.VirtualMachineError
   jmethodID halt_ = nullptr;                       // Runtime.halt
   ErrorClass out_of_memory_{.name = "java/lang/OutOfMemoryError"},
       stack_overflow_{.name = "java/lang/StackOverflowError"};
@@ -89,6 +88,9 @@ class EndRecorder {
   static constexpr size_t kSites = 512;
   std::array<Site, kSites> sites_{};
 };
+
+// java.lang.VirtualMachineError, a global reference, from the first Make on. Every exception is compared with it.
+extern std::atomic<jclass> machine_error;
 
 // Null: not recording. A recorder is freed after it was removed here and no thread is inside (CallbackScope).
 extern std::atomic<EndRecorder*> active_ends;

@@ -108,6 +108,12 @@ void AccountPoller::Tick(JNIEnv* jni, uint64_t now_ns) {
   rows_.Post(taken);
 }
 
+Status MemorySnapshots::Activate() {
+  const auto started = thread_.Start();
+  if (!started.ok()) Log(LogLevel::kWarn, "buffers, mappings and NMT are not recorded: {}", started.error().message);
+  return {};
+}
+
 // The thread is attached before it waits: the JVM attaches none while it exits.
 void MemorySnapshots::Poll() {
   const std::chrono::milliseconds tick{poller_ ? 200 : 1000};

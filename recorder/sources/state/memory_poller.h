@@ -88,7 +88,8 @@ class MemorySnapshots final : public Part {
         poller_(std::move(poller)),
         thread_("heaprec-memory", [this] { Poll(); }) {}
 
-  Status Activate() override { return thread_.Start(); }
+  // Without the thread the recording is what it is without these.
+  Status Activate() override;
   void Stop() override { thread_.Stop(); }
   bool TryJoin() override { return thread_.TryJoin(); }
 

@@ -71,7 +71,8 @@ TEST_CASE("After 1,024 stacks from GetStackTrace stacks are walked again, if the
 TEST_CASE("If the drain's thread cannot be created, nothing is recorded or left behind, and the next attempt works") {
   const std::string folder = FreshFolder();
   Command command = CommandOf({.main = "e2e.Load", .args = {"2", "60000", "50"}});
-  command.environment = {"HEAPREC_FAULT_THREADS=2"};  // the first one is to open the file, which does not need it
+  // The first two are to open the file and to read buffers and mappings, which do not need them.
+  command.environment = {"HEAPREC_FAULT_THREADS=3"};
   Process process(command);
   REQUIRE(process.WaitForOutput("running"));
   const std::string pid = std::to_string(process.pid());
