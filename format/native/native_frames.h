@@ -29,6 +29,8 @@ struct CodeLocation {
   std::string function;  // demangled, without its parameters; "0x1234" if there is no symbol
   std::string build_id;  // hexadecimal; empty: none
   uint32_t offset = 0;   // in the function; 0 without a symbol
+  // A hook of the agent that passes the program's call on.
+  bool IsOfAgent() const { return module.starts_with("libheaprec"); }
 };
 
 // Returns the frames of a stack, innermost first: the shown ones of its `count` native frames, then the Java frames
@@ -47,6 +49,7 @@ std::vector<RingFrame> FramesToShow(size_t count, const At& at, const MethodOf& 
   std::vector<RingFrame> frames;
   for (size_t i = first; i < last; ++i) {
     const CodeLocation& location = at(i);
+    if (location.IsOfAgent()) continue;
     frames.push_back({method_of(location), static_cast<int32_t>(location.offset), -1, FrameType::kNative});
   }
   frames.insert(frames.end(), java.begin(), java.end());

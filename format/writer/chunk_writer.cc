@@ -179,6 +179,7 @@ Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& no
   ++next_block;
   // They come lane by lane.
   std::ranges::stable_sort(states, {}, &ProcessState::id);
+  for (ProcessState& state : states) state.stack = dictionaries.NumberOfStack(state.stack);
   EncodeStates(states, &raw);
   states.clear();
   for (CheckpointSample& tracked : live_checkpoint)

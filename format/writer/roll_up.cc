@@ -99,6 +99,7 @@ void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& co
   }
   EncodeRows(Section::kRows, dictionaries.Numbered(rows), raw);
   EncodeRows(Section::kOutside, dictionaries.Numbered(outside), raw);
+  for (ProcessState& state : states_) state.stack = dictionaries.NumberOfStack(state.stack);
   EncodeStates(states_, raw);
   EncodeLanes(lanes, raw);
 }

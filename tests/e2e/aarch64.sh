@@ -139,11 +139,11 @@ run_tests() {
   check "detours: entries, refusals, threads that run meanwhile" under "$theirs/tests/hotspot/aarch64_detour_test"
   check "60,000 walked stacks are those of GetStackTrace" run_test tests/hotspot/stacks_test
   check "native memory, exact: every block of a program, by caller" run_test tests/native/exact_test 'Every block*'
-  check "native memory, sampled: a JVM with JNI" run_test tests/native/sampled_jvm_test '~Why native memory is not recorded*'
+  check "native memory, sampled: a JVM with JNI" run_test tests/native/sampled_jvm_test '~The recording says why native memory*'
   check "exceptions" run_test tests/e2e/streams/exceptions_test
-  check "totals" run_test tests/e2e/accuracy/totals_test '~A kernel that refuses*'
-  check "hooks by vtables, where another agent has taken the functions" run_test tests/e2e/safety/hooks_test "Another agent's*,With both ways*"
-  check "census: each object of each class" run_test tests/e2e/streams/census_test 'A census has each object*,A census that is drawn*'
+  check "totals" run_test tests/e2e/accuracy/totals_test '~Totals are exact on a kernel*'
+  check "hooks by vtables, where another agent has taken the functions" run_test tests/e2e/safety/hooks_test "Another agent's*,If another agent uses both*"
+  check "census: each object of each class" run_test tests/e2e/streams/census_test 'A census counts each object*,A random census*'
   check "probes: each object of a thread" run_test tests/e2e/api/probe_test '~Probes and a recording*'
   check "live objects" run_test tests/e2e/streams/live_test
   check "attach, status, dump, stop" run_test tests/e2e/attach/attach_test 'attach, status, dump, stop*'

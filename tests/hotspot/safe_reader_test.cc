@@ -62,7 +62,7 @@ TEST_CASE("If process_vm_readv is refused, words are read through a pipe") {
   REQUIRE(child >= 0);
   if (child == 0) {
     setenv(kIsRefused, "1", 1);  // NOLINT(concurrency-mt-unsafe): one thread
-    execl("tests/support/refuse", "refuse", "process_vm_readv", self.c_str(), "Where process_vm_readv*", "--warn",
+    execl("tests/support/refuse", "refuse", "process_vm_readv", self.c_str(), "If process_vm_readv*", "--warn",
           "NoTests", nullptr);
     _exit(127);
   }
