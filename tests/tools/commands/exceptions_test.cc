@@ -162,7 +162,7 @@ TEST_CASE_METHOD(Scratch, "The counters and the cap of each stream are judged on
     change(file.counters(format::Stream::kExceptions));
     file.End("jvm exit", kSecond);
     const std::string out = Heaprec("summary " + path).out;
-    const size_t at = out.rfind("trustworthy");
+    const size_t at = out.find("\ntrustworthy: ") + 1;
     return out.substr(at, out.find('\n', at) + 1 - at);
   };
   format::FileHeader header = HeaderWithExceptions();
