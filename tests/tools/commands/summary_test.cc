@@ -295,7 +295,7 @@ TEST_CASE_METHOD(Scratch, "summary says why a recording cannot be trusted") {
     Overwrite(path, Contents(path + "x"));
     Overwrite(path + "x", "");
     const std::string out = Heaprec("summary " + path).out;
-    const size_t at = out.rfind("trustworthy");
+    const size_t at = out.find("\ntrustworthy: ") + 1;
     return out.substr(at, out.find('\n', at) + 1 - at);
   };
   const auto nothing = [](RecordingFile&) {};

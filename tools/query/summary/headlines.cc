@@ -148,7 +148,7 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
   };
   const bool has_grown = std::ranges::any_of(
       into->sentences, [](const Headline& one) { return one.id == "growth" && one.mood == Mood::kWarning; });
-  if (!inputs.trust_reasons.empty()) return choose("doctor " + file, "why the numbers are not trustworthy");
+  if (!inputs.trust_reasons.empty()) return choose("doctor " + file, "what is wrong with the numbers");
   if (!inputs.leaks.empty()) {
     const std::string kind = KindOf(inputs.leaks.front());
     return choose((kind.empty() ? "leaks " : "leaks --kind " + kind + " ") + file, "what grows");
