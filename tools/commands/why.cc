@@ -42,7 +42,7 @@ render::Group WhyOf(Recording* recording, const WhyOptions& options, const char*
   const std::vector<GrownOwner> grown = GrowthOf(facts);
   std::vector<LiveSite> sites;
   if (is_alone) sites = SearchLiveSites(options.recordings.front(), facts.header, kSites);
-  const std::vector<Advice> advice = AdviceOf(facts, verdict, grown, sites, file);
+  const std::vector<NextStep> advice = NextStepsOf(facts, verdict, grown, sites, file);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
   render::Group group = WhyReport({facts, verdict, grown, sites, advice, is_brief}, name);
   if (is_brief) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);

@@ -611,7 +611,7 @@ std::optional<std::pair<uint64_t, uint64_t>> BesideHeap(const EndFacts& facts) {
   return std::pair(beside(*facts.last()), peak);
 }
 
-void AdviseLimit(const EndFacts& facts, std::vector<Advice>* into) {
+void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
   const auto heap = facts.NumberOf("MaxHeapSize");
   const auto beside = BesideHeap(facts);
@@ -728,9 +728,9 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   return grown;
 }
 
-std::vector<Advice> AdviceOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
-                             const std::vector<LiveSite>& sites, const std::string& name) {
-  std::vector<Advice> advice;
+std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
+                                  const std::vector<LiveSite>& sites, const std::string& name) {
+  std::vector<NextStep> advice;
   std::string file;
   for (const std::string& one : FilesOf(name)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
   const auto command = [&](const std::string& words, const char* reason) {

@@ -69,10 +69,10 @@ struct GrownOwner {
 std::vector<GrownOwner> GrowthOf(const EndFacts& facts);
 
 // A command or a setting, and what it is for.
-struct Advice {
+struct NextStep {
   std::string text, reason;
 };
-std::vector<Advice> AdviceOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
-                             const std::vector<LiveSite>& sites, const std::string& file);
+std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
+                                  const std::vector<LiveSite>& sites, const std::string& file);
 
 }  // namespace heaprec::tools

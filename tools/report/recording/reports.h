@@ -61,7 +61,7 @@ struct WhyAnswer {
   const Verdict& verdict;
   const std::vector<GrownOwner>& grown;
   const std::vector<LiveSite>& sites;  // leaks first
-  const std::vector<Advice>& advice;
+  const std::vector<NextStep>& advice;
   bool is_brief = false;  // shows only the first evidence, sites and advice
 };
 

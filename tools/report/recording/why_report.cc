@@ -221,9 +221,9 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
                     {"thread_starts.failed", site.failed, Unit::kInteger}}));
   }
   AddGc(facts, &group);
-  static const std::vector<Column<Advice>> columns{
-      {"text", "", Unit::kText, Detail::kJsonOnly, [](const Advice& one) { return Value(one.text); }},
-      {"reason", "", Unit::kText, Detail::kJsonOnly, [](const Advice& one) { return Value(one.reason); }},
+  static const std::vector<Column<NextStep>> columns{
+      {"text", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.text); }},
+      {"reason", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.reason); }},
   };
   Table table = MakeTable("next", columns, answer.advice);
   table.detail = Detail::kJsonOnly;
