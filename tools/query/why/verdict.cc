@@ -66,11 +66,9 @@ bool HasFrame(const EndEvent& event, std::string_view method) {
   return std::ranges::any_of(event.frames, [&](const std::string& frame) { return frame.starts_with(method); });
 }
 
-// The method of the program that called: behind those of the JDK that do what it asked for.
+// The method of the program: behind those of the JDK that did what it asked for.
 std::string CallerOf(const EndEvent& event) {
-  constexpr std::array<std::string_view, 6> kJdk{"java.lang.Shutdown.", "java.lang.Runtime.",
-                                                 "java.lang.System.",   "java.lang.Thread.",
-                                                 "java.nio.Bits.",      "java.nio.DirectByteBuffer."};
+  constexpr std::array<std::string_view, 3> kJdk{"java.", "jdk.", "sun."};
   for (const std::string& frame : event.frames) {
     if (std::ranges::none_of(kJdk, [&](std::string_view jdk) { return frame.starts_with(jdk); })) return frame;
   }
@@ -295,7 +293,7 @@ std::optional<Verdict> Signalled(const EndFacts& facts) {
   if (is_confirmed) Add(&verdict.evidence, fmt::format("the JVM then exited with code {}", *code));
   if (signal->state.committed == 0)
     verdict.missing.emplace_back(
-        "who sent it: the kernel gives no PID for a sender outside the process' PID namespace");
+        "who sent it: the kernel gives no PID for a terminal, or a sender outside the process' PID namespace");
   if (exit == nullptr && !IsExit(facts.end_reason)) {
     verdict.text += fmt::format("; not yet shut down {} later", SinceText(after_ns));
     verdict.missing.emplace_back(

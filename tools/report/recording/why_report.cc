@@ -84,7 +84,7 @@ void AddAccount(const EndFacts& facts, Group* into) {
   const uint64_t end_ns = std::max(facts.end_ns, last->time_ns);
   into->Add(Hidden({{"account_ns", last->time_ns, Unit::kNanoseconds},
                     {"before_ns", before != nullptr ? Value(before->time_ns) : Value(), Unit::kNanoseconds}}));
-  Line line = Fact("account", "{} before the end; `before`: {} earlier",
+  Line line = Fact("account", "{} before the end; column 'before': {} earlier",
                    {{"", end_ns - last->time_ns, Unit::kNanoseconds},
                     {"", before != nullptr ? last->time_ns - before->time_ns : 0, Unit::kNanoseconds}},
                    Detail::kTextOnly);
