@@ -26,6 +26,7 @@ constexpr std::array kQuestions{
     Question{"status", "Is a JVM being recorded, into which file, and is anything lost?"},
     Question{"list", "Which JVMs are running, and which of them are being recorded?"},
     Question{"dump", "How do I look at a recording while it continues?"},
+    Question{"why", "Why did the process die, and what can I do about it?"},
     Question{"summary", "What was recorded, what stands out, and can I trust the numbers?"},
     Question{"top", "Which classes, sites, methods or threads allocate most?"},
     Question{"tree", "Who calls the code that allocates?"},

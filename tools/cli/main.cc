@@ -21,7 +21,7 @@ CommandGroups Commands() {
   return {
       {"Record", {RecordCommand(), AttachCommand(), StopCommand(), StatusCommand(), ListCommand(), DumpCommand()}},
       {"Look",
-       {SummaryCommand(), TopCommand(), TreeCommand(), ReportCommand(), FlameCommand(), TimelineCommand(),
+       {WhyCommand(), SummaryCommand(), TopCommand(), TreeCommand(), ReportCommand(), FlameCommand(), TimelineCommand(),
         HistogramCommand(), CensusCommand(), PrintCommand()}},
       {"Compare", {DiffCommand(), CheckCommand(), BenchCommand(), EscapeCommand()}},
       {"Live", {LiveCommand(), LeaksCommand()}},

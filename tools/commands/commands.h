@@ -38,5 +38,6 @@ Command TopCommand();
 Command TreeCommand();
 Command TrimCommand();
 Command VerifyCommand();
+Command WhyCommand();
 
 }  // namespace heaprec::tools

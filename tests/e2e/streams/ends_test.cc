@@ -28,6 +28,18 @@ std::vector<json> EventsIn(const std::string& recording, const std::string& even
   return events;
 }
 
+// What `heaprec why` says of it: verdict, text, certainty, evidence, missing.
+json WhyOf(const std::string& recording) {
+  const Outcome shown = Run(Command{{HeaprecPath(), "why", "--json", recording}});
+  INFO(shown.err);
+  REQUIRE(shown.exit_code == 0);
+  json why = json::parse(shown.out)["why"];
+  UNSCOPED_INFO(why.dump(1));
+  return why;
+}
+
+bool Says(const json& text, const std::string& part) { return text.dump().find(part) != std::string::npos; }
+
 bool HasFrame(const json& event, const std::string& method) {
   return event["stack"].dump().find(method) != std::string::npos;
 }
@@ -63,9 +75,14 @@ TEST_CASE("System.exit and Runtime.halt: the code, and who called") {
     CHECK(exits[0]["call"] == how);
     CHECK(HasFrame(exits[0], "Ends.main"));
     CHECK(exits[0]["thread"].dump().find("main") != std::string::npos);
+    const json why = WhyOf(ended.file);
+    CHECK(why["verdict"] == "exit");
+    CHECK(why["certainty"] == "certain");
+    CHECK(Says(why["text"], std::string(how) + "(" + std::to_string(code) + ") called by e2e.Ends.main"));
   }
   const Ended ended = EndsAs({.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {"return"}});
   CHECK(EventsIn(ended.file, "exit").empty());
+  CHECK(WhyOf(ended.file)["verdict"] == "normal");
 }
 
 TEST_CASE("An exhausted heap: the error before the JVM ends itself, and what filled the heap") {
@@ -84,6 +101,10 @@ TEST_CASE("An exhausted heap: the error before the JVM ends itself, and what fil
       REQUIRE(full.size() >= 1);
       CHECK(full.back()["max"] >= 10 << 20);
       CHECK(full.back()["used"] > full.back()["max"].get<int64_t>() / 2);
+      const json why = WhyOf(ended.file);
+      CHECK(why["verdict"] == "out_of_memory");
+      CHECK(Says(why["text"], "OutOfMemoryError: Java heap space"));
+      CHECK(why["certainty"] == (flag == "-XX:+ExitOnOutOfMemoryError" ? "certain" : "probable"));
     }
   }
 }
@@ -97,6 +118,8 @@ TEST_CASE("Errors of Java code: direct buffers, and the program's own") {
   CHECK(HasFrame(errors[0], "Bits.reserveMemory"));
   CHECK(HasFrame(errors[0], "Owners.main"));
   CHECK(EventsIn(direct.file, "heap full").empty());
+  CHECK(WhyOf(direct.file)["verdict"] == "out_of_memory");
+  CHECK(Says(WhyOf(direct.file)["text"], "direct buffer memory"));
   const Ended own = EndsAs({.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {"throw"}});
   errors = EventsIn(own.file, "error");
   REQUIRE(errors.size() == 1);
@@ -114,10 +137,13 @@ TEST_CASE("SIGTERM: who sent it; never with -Xrs") {
     const Outcome outcome = process.Finish();
     CHECK(outcome.err.empty());
     const auto signals = EventsIn(file, "signal");
+    const json why = WhyOf(file);
     RemoveRingsOf(process.pid());
     if (reduced) {
       CHECK(outcome.signal == SIGTERM);
       CHECK(signals.empty());
+      CHECK(why["verdict"] == "killed");
+      CHECK(Says(why["missing"], "-Xrs"));
       continue;
     }
     CHECK(outcome.exit_code == 128 + SIGTERM);
@@ -128,7 +154,26 @@ TEST_CASE("SIGTERM: who sent it; never with -Xrs") {
     const auto exits = EventsIn(file, "exit");
     REQUIRE(exits.size() == 1);
     CHECK(exits[0]["code"] == 128 + SIGTERM);
+    CHECK(why["verdict"] == "signal");
+    CHECK(why["certainty"] == "certain");
+    CHECK(Says(why["text"], "SIGTERM, sent by PID " + std::to_string(getpid())));
   }
+}
+
+TEST_CASE("SIGKILL: killed from outside, with the use in the last second; also after recover") {
+  const std::string file = FreshFolder() + "/rec.bin", copy = file + ".copy";
+  Process process(
+      CommandOf({.flags = {"-Xmx64m"}, .main = "e2e.Ends", .args = {"wait"}, .agent_options = "file=" + file}));
+  REQUIRE(process.WaitForOutput("running"));
+  process.Kill(SIGKILL);
+  (void)process.Finish();
+  const json why = WhyOf(file);
+  CHECK(why["verdict"] == "killed");
+  CHECK(why["certainty"] == "probable");
+  CHECK(Says(why["text"], "SIGKILL"));
+  CHECK(Run(Command{{HeaprecPath(), "recover", "-o", copy, file}}).exit_code == 0);
+  RemoveRingsOf(process.pid());
+  CHECK(WhyOf(copy)["verdict"] == "killed");
 }
 
 TEST_CASE("Threads by the site that starts them, also after kill -9") {

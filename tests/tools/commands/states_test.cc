@@ -130,4 +130,58 @@ TEST_CASE_METHOD(Scratch, "states that only the ring holds are salvaged, those t
   CHECK(states[3] == End(4, 905 * kMs, 5 * kMs, 20 * kMb));
 }
 
+TEST_CASE("why: one screen for a process that was killed with its memory full") {
+  const Scratch scratch;
+  format::FileHeader header = HeaderOf(9);
+  header.settings = {{"MaxHeapSize", std::to_string(200 * kMb), format::Setting::Origin::kSet}};
+  {
+    RecordingFile file(scratch.path, header);
+    for (uint64_t second = 0; second < 60; ++second) {
+      ProcessState look = Look(second + 1, second * kSecond, (100 + 2 * second) * kMb);
+      for (const auto item : {format::AccountItem::kMetaspaceUsed, format::AccountItem::kCodeUsed,
+                              format::AccountItem::kStacksResident, format::AccountItem::kUnexplained,
+                              format::AccountItem::kLibrariesResident, format::AccountItem::kSharedDataResident})
+        look.account.Set(item, format::Amount::Of(10 * kMb));
+      look.account.Set(format::AccountItem::kThreads, format::Amount::Of(20));
+      look.account.Set(format::AccountItem::kDirectUsed, format::Amount::Of((10 + 2 * second) * kMb));
+      look.account.Set(format::AccountItem::kDirectMax, format::Amount::NotKnown());
+      look.account.Set(format::AccountItem::kCgroupCurrent, format::Amount::Of((102 + 2 * second) * kMb));
+      look.account.Set(format::AccountItem::kCgroupMax, format::Amount::Of(221 * kMb));
+      file.Add(look);
+    }
+    file.Flush();
+  }
+  const nlohmann::json why = Parsed("why --json " + scratch.path);
+  CHECK(why["schema"] == "heaprec.why/1");
+  CHECK(why["why"]["verdict"] == "oom_kill");
+  CHECK(why["why"]["certainty"] == "probable");
+  CHECK(why["end_marker"].is_null());
+  const auto row_of = [&](const std::string& owner) {
+    for (const nlohmann::json& row : why["account"]) {
+      if (row["owner"] == owner) return row;
+    }
+    return nlohmann::json();
+  };
+  CHECK(row_of("direct_buffers")["used"] == 128 * kMb);
+  CHECK(row_of("direct_buffers")["before"] == 118 * kMb);
+  CHECK(row_of("direct_buffers")["limit"].is_null());
+  CHECK(row_of("cgroup")["limit"] == 221 * kMb);
+  CHECK(row_of("collector").is_null());
+  REQUIRE(why["grew"].size() == 3);
+  CHECK(why["grew"][0]["per_second"]["value"].get<double>() == Approx(2.0 * kMb).epsilon(0.01));
+
+  const std::string screen = Shell("COLUMNS=80 $HEAPREC why " + scratch.path).out;
+  size_t lines = 0;
+  for (size_t at = 0; at < screen.size();) {
+    const size_t end = screen.find('\n', at);
+    lines += (end - at) / 81 + 1;
+    at = end + 1;
+  }
+  CHECK(lines < 30);
+  CHECK(screen.find("why:") != std::string::npos);
+  CHECK(screen.find("direct buffers") != std::string::npos);
+  CHECK(Heaprec("why --format markdown " + scratch.path).out.find("| 128 MiB |") != std::string::npos);
+  CHECK(Heaprec("why /nowhere.hrec").code == 3);
+}
+
 }  // namespace heaprec::tools::testing

@@ -1,6 +1,7 @@
 #include "tools/query/live/live_query.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -17,19 +18,41 @@ constexpr uint64_t kUsuallyGrown = 3;
 // Steps of life tables, enough to show which objects die young and which are promoted.
 constexpr uint64_t kMinCollections = 16;
 
-void SearchStream(const std::string& file, format::Stream stream, std::vector<FoundLeak>* into) {
+// `heaviest`: number of sites that do not leak.
+void SearchStream(const std::string& file, format::Stream stream, size_t heaviest, std::vector<LiveSite>* into) {
   FileScan scan(file, stream == format::Stream::kAllocations ? std::vector<std::string>()
                                                              : std::vector<std::string>{TraitsOf(stream).name});
   LiveQuery question;
   question.by = {Grouping(By::kSite)};
   question.leaks = true;
   LiveVisitor live(std::move(question), scan.tree(), stream);
-  if (!scan.Run(&live) || IsTooShort(live.result())) return;
-  for (const TestedRow& one : TestRows(live.result(), kUsualFdr)) {
-    if (!one.leak.leaks) break;
-    into->push_back({stream, live.result().tables.front().grouping.NameOf(one.row->key, *scan.tree()),
-                     one.leak.growth[kWholeTime].per_second, one.since_s});
+  if (!scan.Run(&live)) return;
+  const LiveTable& table = live.result().tables.front();
+  std::vector<const LiveTable::Row*> leaking;
+  const auto site_of = [&](const LiveTable::Row& row) {
+    const LiveEstimates estimates = live.result().EstimateGroup(row.group.alive).estimates;
+    return LiveSite{stream, table.grouping.NameOf(row.key, *scan.tree()), estimates.bytes, estimates.share, {}};
+  };
+  if (!IsTooShort(live.result())) {
+    for (const TestedRow& one : TestRows(live.result(), kUsualFdr)) {
+      if (!one.leak.leaks) break;
+      leaking.push_back(one.row);
+      LiveSite site = site_of(*one.row);
+      site.leak = FoundLeak{stream, site.site, one.leak.growth[kWholeTime].per_second, one.since_s};
+      into->push_back(std::move(site));
+    }
   }
+  std::vector<LiveSite> others;
+  for (const LiveTable::Row& row : table.rows) {
+    if (heaviest == 0 || row.group.alive.empty() || std::ranges::find(leaking, &row) != leaking.end()) continue;
+    others.push_back(site_of(row));
+  }
+  // A range has no value: its lower end is certainly live.
+  std::ranges::stable_sort(others, std::ranges::greater(), [](const LiveSite& site) {
+    return IsRange(site.bytes) ? site.bytes.low : site.bytes.value;
+  });
+  others.resize(std::min(others.size(), heaviest));
+  std::ranges::move(others, std::back_inserter(*into));
 }
 
 }  // namespace
@@ -246,12 +269,23 @@ bool IsTooShort(const LiveResult& live) {
   return !live.knows_growth() || (live.tracked == 1 && live.instants.size() < 3);
 }
 
+std::vector<LiveSite> SearchLiveSites(const std::string& file, const format::FileHeader& header, size_t heaviest) {
+  std::vector<LiveSite> sites;
+  for (const format::Stream stream : format::kAllStreams) {
+    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, heaviest, &sites);
+  }
+  const auto amount = [](const LiveSite& site) {
+    return site.leak ? site.leak->per_second.value : IsRange(site.bytes) ? site.bytes.low : site.bytes.value;
+  };
+  std::ranges::stable_sort(sites, [&](const LiveSite& a, const LiveSite& b) {
+    return a.leak.has_value() != b.leak.has_value() ? a.leak.has_value() : amount(a) > amount(b);
+  });
+  return sites;
+}
+
 std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header) {
   std::vector<FoundLeak> leaks;
-  for (const format::Stream stream : format::kAllStreams) {
-    if (header.MaxTracked(stream) > 0) SearchStream(file, stream, &leaks);
-  }
-  std::ranges::stable_sort(leaks, std::ranges::greater(), [](const FoundLeak& one) { return one.per_second.value; });
+  for (const LiveSite& site : SearchLiveSites(file, header, 0)) leaks.push_back(*site.leak);
   return leaks;
 }
 

@@ -169,4 +169,16 @@ struct FoundLeak {
 // contains one recording, with this header, once per kind.
 std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header);
 
+// A site and what is live of it at the end. `leak`: only if its growth is significant.
+struct LiveSite {
+  format::Stream stream;
+  std::string site;
+  Estimate bytes, share;
+  std::optional<FoundLeak> leak;
+};
+
+// Returns, as SearchLeaks, the leaks and of every kind the `heaviest` sites: leaks first, the fastest growing at the
+// top, then the others by bytes.
+std::vector<LiveSite> SearchLiveSites(const std::string& file, const format::FileHeader& header, size_t heaviest);
+
 }  // namespace heaprec::tools

@@ -1,0 +1,327 @@
+// Why a process ended: each rule of the verdict over states made by hand, and what is said where evidence is missing.
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/tools/recording_fixture.h"
+#include "tools/query/why/verdict.h"
+
+namespace heaprec::tools::testing {
+namespace {
+
+using format::AccountItem;
+using format::Amount;
+using format::ProcessStateKind;
+
+constexpr uint64_t kMiB = 1 << 20, kEnd = 100 * kSecond;
+
+EndFacts FactsOf(std::optional<std::string> end_reason) {
+  EndFacts facts;
+  facts.header = SomeHeader();
+  facts.header.pid = 4711;
+  facts.header.ring_path = "/dev/shm/x.ring";
+  facts.end_reason = std::move(end_reason);
+  facts.was_in_ring = true;
+  facts.end_ns = kEnd;
+  return facts;
+}
+
+EndEvent EventOf(ProcessStateKind kind, uint64_t time_ns, uint64_t used, uint64_t committed,
+                 std::vector<std::string> frames = {}, std::string cause = "") {
+  EndEvent event;
+  event.state.kind = kind;
+  event.state.time_ns = time_ns;
+  event.state.used = used;
+  event.state.committed = committed;
+  event.state.cause = std::move(cause);
+  event.frames = std::move(frames);
+  event.thread = "main";
+  return event;
+}
+
+EndEvent ErrorOf(uint64_t time_ns, const std::string& message, std::vector<std::string> frames = {},
+                 uint64_t ends_jvm = 0) {
+  EndEvent error = EventOf(ProcessStateKind::kError, time_ns, 1, ends_jvm, std::move(frames), message);
+  error.class_name = "java.lang.OutOfMemoryError";
+  return error;
+}
+
+void AddError(EndFacts* facts, const EndEvent& error) {
+  facts->errors.push_back(error);
+  ++facts->errors_seen;
+  facts->first_error_ns = facts->errors.front().state.time_ns;
+}
+
+AccountAt At(uint64_t time_ns, std::vector<std::pair<AccountItem, Amount>> items) {
+  AccountAt at;
+  at.time_ns = time_ns;
+  at.heap_used = 46 * kMiB;
+  at.heap_committed = 48 * kMiB;
+  at.rss = 100 * kMiB;
+  for (const auto& [item, amount] : items) at.account.Set(item, amount);
+  return at;
+}
+
+AccountAt InCgroup(uint64_t used, uint64_t limit, uint64_t file = 0, uint64_t shmem = 0) {
+  return At(kEnd, {{AccountItem::kCgroupCurrent, Amount::Of(used)},
+                   {AccountItem::kCgroupMax, Amount::Of(limit)},
+                   {AccountItem::kCgroupFile, Amount::Of(file)},
+                   {AccountItem::kCgroupShmem, Amount::Of(shmem)},
+                   {AccountItem::kCgroupOomKills, Amount::Of(2)}});
+}
+
+bool Has(const std::vector<std::string>& texts, const std::string& part) {
+  for (const std::string& text : texts) {
+    if (text.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void Check(const EndFacts& facts, const std::string& id, Certainty certainty, const std::string& text) {
+  const Verdict verdict = VerdictOf(facts);
+  CHECK(verdict.id == id);
+  CHECK(CertaintyName(verdict.certainty) == std::string(CertaintyName(certainty)));
+  CHECK(verdict.text == text);
+}
+
+}  // namespace
+
+TEST_CASE("Rule 1: a crash, by its report, its signal or an error that ends the JVM") {
+  EndFacts crash = FactsOf(std::nullopt);
+  crash.crash =
+      CrashReport{"hs_err_pid4711.log", "SIGSEGV (0xb) at pc=0x1", "C  [libx.so+0x1]  f+0x9", "JavaThread \"w\"", 1};
+  // The signal handler of the program has run, too.
+  crash.ends.push_back(EventOf(ProcessStateKind::kSignal, kEnd, SIGTERM, 1));
+  Check(crash, "crash", Certainty::kCertain, "SIGSEGV (0xb) at pc=0x1 in C  [libx.so+0x1]  f+0x9");
+  CHECK(Has(VerdictOf(crash).evidence, "hs_err_pid4711.log"));
+
+  EndFacts signal = FactsOf(std::nullopt);
+  signal.ends.push_back(EventOf(ProcessStateKind::kSignal, kEnd, SIGBUS, 0, {"p.Main.read:5"}));
+  Check(signal, "crash", Certainty::kCertain, "SIGBUS in p.Main.read:5 in thread main");
+  CHECK(Has(VerdictOf(signal).missing, "hs_err_pid4711.log"));
+
+  EndFacts error = FactsOf("jvm exit");
+  error.header.settings = {{"ExitOnOutOfMemoryError", "true", format::Setting::Origin::kSet}};
+  AddError(&error, ErrorOf(kEnd, "Java heap space", {"p.Main.fill:9"}, 1));
+  error.accounts = {At(kEnd, {{AccountItem::kHeapMax, Amount::Of(48 * kMiB)}})};
+  Check(error, "out_of_memory", Certainty::kCertain, "OutOfMemoryError: Java heap space; the JVM ended itself");
+  CHECK(Has(VerdictOf(error).evidence, "p.Main.fill:9"));
+  CHECK(Has(VerdictOf(error).evidence, "46.0 MiB of 48.0 MiB used"));
+  CHECK(Has(VerdictOf(error).evidence, "-XX:+ExitOnOutOfMemoryError is set"));
+  error.accounts.clear();
+  CHECK(Has(VerdictOf(error).missing, "no account"));
+}
+
+TEST_CASE("Rule 2: a signal, confirmed by code 143, with its sender where that is known") {
+  EndFacts facts = FactsOf("jvm exit");
+  facts.ends = {EventOf(ProcessStateKind::kSignal, kEnd - kSecond, SIGTERM, 99, {}, "kubelet"),
+                EventOf(ProcessStateKind::kExit, kEnd, 143 + 1, 0)};
+  Check(facts, "signal", Certainty::kCertain, "SIGTERM, sent by PID 99 (kubelet)");
+  // Without the exit, and without a sender.
+  facts.ends = {EventOf(ProcessStateKind::kSignal, kEnd - 30 * kSecond, SIGTERM, 0)};
+  facts.end_reason.reset();
+  Check(facts, "signal", Certainty::kProbable, "SIGTERM, its sender is not known; not yet shut down 30.000 s later");
+  CHECK(Has(VerdictOf(facts).missing, "SIGKILL at the end of the grace period"));
+  CHECK(Has(VerdictOf(facts).missing, "who sent it"));
+  // The program handled it long ago.
+  facts.ends.front().state.time_ns = kSecond;
+  facts.end_ns = 1000 * kSecond;
+  CHECK(VerdictOf(facts).id == "killed");
+  // It ended in its own way.
+  facts.ends.push_back(EventOf(ProcessStateKind::kExit, facts.end_ns, 3 + 1, 0));
+  CHECK(VerdictOf(facts).id == "exit");
+  CHECK(Has(VerdictOf(facts).evidence, "SIGTERM arrived"));
+}
+
+TEST_CASE("Rule 3: an exit, with its code and its caller") {
+  EndFacts facts = FactsOf("jvm exit");
+  facts.ends = {EventOf(ProcessStateKind::kExit, kEnd, 7 + 1, 0,
+                        {"java.lang.Shutdown.halt0", "java.lang.Shutdown.exit:173", "java.lang.Runtime.exit:115",
+                         "java.lang.System.exit:1860", "p.Handler.run:12"})};
+  Check(facts, "exit", Certainty::kCertain, "System.exit(7) called by p.Handler.run:12 in thread main");
+  facts.ends.front().state.used = 0;
+  facts.ends.front().state.committed = 1;
+  facts.ends.front().frames.clear();
+  Check(facts, "exit", Certainty::kCertain, "Runtime.halt(code not known) in thread main");
+  CHECK(Has(VerdictOf(facts).missing, "no stack"));
+  AddError(&facts, ErrorOf(kEnd - kSecond, "Metaspace"));
+  CHECK(VerdictOf(facts).text.ends_with("; 1.000 s before: OutOfMemoryError: Metaspace"));
+  facts.errors.front().state.time_ns = kEnd - 20 * kSecond;
+  CHECK(VerdictOf(facts).text == "Runtime.halt(code not known) in thread main");
+}
+
+TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after an error") {
+  EndFacts facts = FactsOf("jvm exit");
+  facts.ends = {EventOf(ProcessStateKind::kUncaught, kEnd, 0, 0, {"p.Main.main:3"}, "no such file")};
+  facts.ends.front().class_name = "java.io.IOException";
+  Check(facts, "uncaught", Certainty::kCertain,
+        "uncaught java.io.IOException: no such file in p.Main.main:3 in thread main");
+  facts.ends.clear();
+  Check(facts, "normal", Certainty::kCertain,
+        "ended normally: the JVM shut down when its last non-daemon thread ended");
+  facts.header.source_reason = "symbols found; not seen: exit: no libjava";
+  CHECK(VerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(VerdictOf(facts).missing, "exit: no libjava"));
+  AddError(&facts, ErrorOf(kEnd, "Java heap space"));
+  Check(facts, "out_of_memory", Certainty::kProbable, "OutOfMemoryError: Java heap space; then the JVM ended");
+}
+
+TEST_CASE("Rule 6: killed, by whom the cgroup tells") {
+  EndFacts facts = FactsOf(std::nullopt);
+  facts.accounts = {InCgroup(500 * kMiB, 512 * kMiB)};
+  Check(facts, "oom_kill", Certainty::kProbable,
+        "probably killed by the kernel's OOM killer, at 98 % of the cgroup's memory limit: 500 MiB of 512 MiB");
+  CHECK(Has(VerdictOf(facts).missing, "--cgroup"));
+  facts.survivor = Survivor{"/cg/memory.events", 3};
+  Check(facts, "oom_kill", Certainty::kCertain,
+        "killed by the kernel's OOM killer: the cgroup's oom_kill rose from 2 to 3");
+  // It did not rise: use alone speaks for it.
+  facts.survivor->oom_kills = 2;
+  CHECK(VerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(VerdictOf(facts).evidence, "as in the recording"));
+  facts.accounts = {InCgroup(210 * kMiB, 512 * kMiB)};
+  Check(facts, "killed", Certainty::kProbable,
+        "killed from outside (SIGKILL), or ended unseen, at 41 % of the cgroup's memory limit: 210 MiB of 512 MiB");
+  // The kernel drops page cache before it kills, but not tmpfs.
+  facts.accounts = {InCgroup(510 * kMiB, 512 * kMiB, 300 * kMiB)};
+  CHECK(VerdictOf(facts).id == "killed");
+  facts.accounts = {InCgroup(510 * kMiB, 512 * kMiB, 300 * kMiB, 300 * kMiB)};
+  CHECK(VerdictOf(facts).id == "oom_kill");
+  AddError(&facts, ErrorOf(kEnd, "", {"java.nio.Bits.reserveMemory:175"}));
+  CHECK(VerdictOf(facts).text.find("OutOfMemoryError: direct buffer memory") != std::string::npos);
+}
+
+TEST_CASE("Rule 6: what is missing is named") {
+  EndFacts facts = FactsOf(std::nullopt);
+  Check(facts, "killed", Certainty::kProbable,
+        "killed from outside (SIGKILL), or ended unseen; memory use and limit are not recorded");
+  CHECK(Has(VerdictOf(facts).missing, "no account"));
+  facts.accounts = {At(kEnd, {{AccountItem::kCgroupMax, Amount::NotKnown()}})};
+  Check(facts, "killed", Certainty::kProbable,
+        "killed from outside (SIGKILL), or ended unseen; the memory limit is not known");
+  CHECK(Has(VerdictOf(facts).missing, "memory.max"));
+  facts.accounts = {At(kEnd, {{AccountItem::kCgroupMax, Amount::NoLimit()}})};
+  Check(facts, "killed", Certainty::kProbable,
+        "killed from outside (SIGKILL), or ended unseen; the cgroup has no memory limit");
+  facts.accounts.front().account.Set(AccountItem::kHostTotal, Amount::Of(1000 * kMiB));
+  facts.accounts.front().account.Set(AccountItem::kHostAvailable, Amount::Of(10 * kMiB));
+  CHECK(VerdictOf(facts).id == "oom_kill");
+  facts.was_in_ring = false;
+  CHECK(Has(VerdictOf(facts).missing, "the shared ring is gone"));
+  facts.header.ring_path.clear();
+  CHECK(Has(VerdictOf(facts).missing, "ring=auto"));
+  facts.header.settings = {{"ReduceSignalUsage", "true", format::Setting::Origin::kSet}};
+  CHECK(Has(VerdictOf(facts).missing, "-Xrs"));
+}
+
+TEST_CASE("Recordings without the end of their process") {
+  for (const auto& [reason, id] : {std::pair("rotated", "continues"),
+                                   {"dump", "continues"},
+                                   {"trim", "continues"},
+                                   {"duration", "stopped"},
+                                   {"stop", "stopped"},
+                                   {"nothing recovered", "nothing"}}) {
+    INFO(reason);
+    CHECK(VerdictOf(FactsOf(reason)).id == id);
+    CHECK(VerdictOf(FactsOf(reason)).certainty == Certainty::kUnknown);
+  }
+  EndFacts running = FactsOf(std::nullopt);
+  running.is_running = true;
+  CHECK(VerdictOf(running).id == "running");
+  CHECK(VerdictOf(FactsOf("recovered")).id == "killed");
+}
+
+TEST_CASE("Errors name the resource that ran out, by message or by stack") {
+  CHECK(ResourceOf(ErrorOf(0, "GC overhead limit exceeded")) == Resource::kGcTime);
+  CHECK(ResourceOf(ErrorOf(0, "Compressed class space")) == Resource::kClassSpace);
+  CHECK(ResourceOf(ErrorOf(0, "", {"java.lang.Thread.start0", "java.lang.Thread.start:802"})) == Resource::kThreads);
+  CHECK(ResourceOf(ErrorOf(0, "the program's own")) == Resource::kOther);
+  EndFacts facts = FactsOf("jvm exit");
+  AddError(&facts, ErrorOf(kEnd, "", {"java.lang.Thread.start0"}));
+  facts.accounts = {
+      At(kEnd, {{AccountItem::kCgroupPids, Amount::Of(32)}, {AccountItem::kCgroupPidsMax, Amount::Of(32)}})};
+  CHECK(Has(VerdictOf(facts).evidence, "threads: 32 of 32, the limit of the cgroup"));
+  facts.accounts = {At(kEnd, {{AccountItem::kThreads, Amount::Of(32)}})};
+  CHECK(Has(VerdictOf(facts).evidence, "their limit is not known"));
+}
+
+TEST_CASE("What grew: rate and onset; a sawtooth and a constant have not") {
+  EndFacts facts = FactsOf(std::nullopt);
+  for (uint64_t second = 0; second <= 100; ++second) {
+    const uint64_t grown = second < 50 ? 0 : second - 50;
+    AccountAt at = At(second * kSecond, {{AccountItem::kDirectUsed, Amount::Of((10 + 2 * grown) * kMiB)},
+                                         {AccountItem::kMetaspaceUsed, Amount::Of(30 * kMiB)},
+                                         {AccountItem::kThreads, Amount::Of(20 + second)}});
+    at.heap_used = (20 + second % 7 * 5) * kMiB;
+    facts.accounts.push_back(at);
+  }
+  const auto grown = GrowthOf(facts);
+  REQUIRE(grown.size() == 2);
+  CHECK(grown[0].owner->id == "direct_buffers");
+  CHECK(grown[0].per_second.low <= 2.0 * kMiB);
+  CHECK(grown[0].per_second.high >= 1.9 * kMiB);
+  CHECK(grown[0].since_s > 40);
+  CHECK(grown[0].since_s < 60);
+  CHECK(grown[1].owner->id == "threads");
+  CHECK(grown[1].per_second.value == Approx(1).margin(0.05));
+  REQUIRE(facts.before() != nullptr);
+  CHECK(facts.before()->time_ns == 90 * kSecond);
+}
+
+TEST_CASE("The limit that would have been enough") {
+  EndFacts facts = FactsOf(std::nullopt);
+  facts.header.settings = {{"MaxHeapSize", std::to_string(200 * kMiB), format::Setting::Origin::kSet}};
+  facts.accounts = {InCgroup(255 * kMiB, 256 * kMiB)};
+  facts.accounts.front().rss = 250 * kMiB;
+  facts.accounts.front().heap_committed = 150 * kMiB;
+  const auto next = NextStepsOf(facts, VerdictOf(facts), {}, {}, "app.hrec");
+  REQUIRE(next.size() == 1);
+  CHECK(next[0].text == "memory limit of 300Mi or more, or -Xmx156m or less");
+  CHECK(next[0].reason == "the limit leaves 56.0 MiB beside MaxHeapSize; this process needed 100 MiB");
+}
+
+TEST_CASE("A hs_err file is of this process, and not of an older one with its id") {
+  const Directory directory;
+  const std::string text =
+      "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n"
+      "#  SIGSEGV (0xb) at pc=0x00007f0f84115150, pid=4711, tid=4712\n#\n"
+      "# Problematic frame:\n# C  [libx.so+0x1139]  crash+0x9\n#\n"
+      "Time: Sat Nov 28 22:28:03 2026 UTC elapsed time: 100.5 seconds (0d 0h 1m 40s)\n"
+      "Current thread (0x00007f0f7c012000):  JavaThread \"main\" [_thread_in_native, id=4712]\n";
+  std::ofstream(directory / "hs_err_pid4711.log") << text;
+  EndFacts facts = FactsOf(std::nullopt);
+  facts.header.start_epoch_ns = 0;
+  const auto report = FindCrashReport(directory / "app.hrec", facts);
+  REQUIRE(report);
+  CHECK(report->problem == "SIGSEGV (0xb) at pc=0x00007f0f84115150");
+  CHECK(report->frame == "C  [libx.so+0x1139]  crash+0x9");
+  CHECK(report->thread == "JavaThread \"main\"");
+  facts.end_ns = 200 * kSecond;
+  CHECK(!FindCrashReport(directory / "app.hrec", facts));
+  facts.header.pid = 4712;
+  CHECK(!FindCrashReport(directory / "app.hrec", facts));
+  const auto internal = ParseCrashReport(
+      "x",
+      "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n"
+      "#  Internal Error (debug.cpp:362), pid=1, tid=2\n#  fatal error: OutOfMemory encountered: Java heap space\n#\n");
+  CHECK(internal.problem == "fatal error: OutOfMemory encountered: Java heap space");
+}
+
+TEST_CASE("A survivor reads oom_kill of either version of cgroups") {
+  const Directory directory;
+  CHECK(!ReadSurvivor(SomeHeader(), directory / ""));
+  std::ofstream(directory / "memory.oom_control") << "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n";
+  const auto first = ReadSurvivor(SomeHeader(), directory / "");
+  REQUIRE(first);
+  CHECK(first->oom_kills == 1);
+  std::ofstream(directory / "memory.events") << "low 0\nhigh 0\nmax 7\noom 2\noom_kill 2\noom_group_kill 0\n";
+  const auto second = ReadSurvivor(SomeHeader(), directory / "");
+  REQUIRE(second);
+  CHECK(second->oom_kills == 2);
+  CHECK(second->file == directory / "memory.events");
+}
+
+}  // namespace heaprec::tools::testing

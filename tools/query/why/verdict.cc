@@ -1,0 +1,773 @@
+#include "tools/query/why/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <limits>
+#include <utility>
+
+#include "tools/input/recording_kind.h"
+#include "tools/query/summary/headlines.h"
+#include "tools/render/value_format.h"
+#include "tools/text/text.h"
+
+namespace heaprec::tools {
+namespace {
+
+using format::AccountItem;
+using format::Amount;
+using format::ProcessStateKind;
+
+constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
+// From a signal to the end of the process that obeys it: shutdown hooks, and the grace period of Kubernetes and
+// systemd.
+constexpr uint64_t kGraceNs = 120 * kSecondNs;
+constexpr double kFull = 0.97, kNearlyFull = 0.9, kMuchGc = 0.3, kHostFull = 0.03;
+// Of a JVM, and of a program without one.
+bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
+
+std::string BytesText(double bytes) { return render::FormatInline(bytes, render::Unit::kBytes, true); }
+std::string BytesText(uint64_t bytes) { return BytesText(static_cast<double>(bytes)); }
+std::string OfText(uint64_t used, uint64_t limit) { return BytesText(used) + " of " + BytesText(limit); }
+std::string SinceText(uint64_t ns) { return Duration(ns); }
+
+const char* SignalName(uint64_t number) {
+  switch (number) {
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGINT:
+      return "SIGINT";
+    case SIGHUP:
+      return "SIGHUP";
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGILL:
+      return "SIGILL";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGABRT:
+      return "SIGABRT";
+    default:
+      return "a signal";
+  }
+}
+
+bool IsCrash(uint64_t signal) {
+  constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+  return std::ranges::find(kCrashes, static_cast<int>(signal)) != kCrashes.end();
+}
+
+bool HasFrame(const EndEvent& event, std::string_view method) {
+  return std::ranges::any_of(event.frames, [&](const std::string& frame) { return frame.starts_with(method); });
+}
+
+// The method of the program: behind those of the JDK that did what it asked for.
+std::string CallerOf(const EndEvent& event) {
+  constexpr std::array<std::string_view, 3> kJdk{"java.", "jdk.", "sun."};
+  for (const std::string& frame : event.frames) {
+    if (std::ranges::none_of(kJdk, [&](std::string_view jdk) { return frame.starts_with(jdk); })) return frame;
+  }
+  return event.frames.empty() ? "" : event.frames.front();
+}
+
+// " called by com.x.Main.run:42 in thread main"
+std::string ByText(const EndEvent& event, const char* verb) {
+  std::string text;
+  if (const std::string caller = CallerOf(event); !caller.empty()) text += fmt::format(" {} {}", verb, caller);
+  if (!event.thread.empty()) text += " in thread " + event.thread;
+  return text;
+}
+
+std::string ErrorName(const EndEvent& error) {
+  if (error.class_name.empty()) return "resource exhausted";
+  const size_t dot = error.class_name.rfind('.');
+  return dot == std::string::npos ? error.class_name : error.class_name.substr(dot + 1);
+}
+
+const char* ResourceName(Resource resource) {
+  switch (resource) {
+    case Resource::kHeap:
+      return "Java heap space";
+    case Resource::kMetaspace:
+      return "Metaspace";
+    case Resource::kClassSpace:
+      return "Compressed class space";
+    case Resource::kDirect:
+      return "direct buffer memory";
+    case Resource::kThreads:
+      return "unable to create native thread";
+    case Resource::kArray:
+      return "array too large";
+    case Resource::kGcTime:
+      return "GC overhead limit exceeded";
+    case Resource::kStack:
+    case Resource::kOther:
+      return "";
+  }
+  return "";
+}
+
+// "OutOfMemoryError: Java heap space"
+std::string ErrorText(const EndEvent& error) {
+  std::string text = ErrorName(error);
+  const std::string what = !error.state.cause.empty() ? error.state.cause : ResourceName(ResourceOf(error));
+  return what.empty() ? text : text + ": " + what;
+}
+
+Amount AmountAt(const AccountAt* at, AccountItem item) { return at != nullptr ? at->account[item] : Amount(); }
+
+// "46.0 MiB of 48.0 MiB, -XX:MaxHeapSize"; empty: not known.
+std::string UseText(const EndFacts& facts, AccountItem used_item, AccountItem limit_item, const char* setting) {
+  const Amount used = AmountAt(facts.last(), used_item), limit = AmountAt(facts.last(), limit_item);
+  if (!used.is_known()) return "";
+  if (!limit.is_known() || limit.value() == 0) return BytesText(used.value());
+  return fmt::format("{} ({})", OfText(used.value(), limit.value()), setting);
+}
+
+// What the account says about the resource of an error; empty: nothing.
+std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
+  const AccountAt* const last = facts.last();
+  switch (resource) {
+    case Resource::kHeap:
+    case Resource::kGcTime: {
+      const Amount max = AmountAt(last, AccountItem::kHeapMax), old = AmountAt(last, AccountItem::kOldAfterCollection);
+      const uint64_t limit = max.ValueOr(facts.NumberOf("MaxHeapSize").value_or(0));
+      std::string text;
+      if (last != nullptr && limit > 0)
+        text = fmt::format("heap: {} used (MaxHeapSize)", OfText(last->heap_used, limit));
+      if (old.is_known() && old.value() > 0)
+        text += fmt::format("{}old generation after its last collection: {}", text.empty() ? "" : "; ",
+                            BytesText(old.value()));
+      return text;
+    }
+    case Resource::kMetaspace: {
+      const std::string text =
+          UseText(facts, AccountItem::kMetaspaceCommitted, AccountItem::kMetaspaceMax, "MaxMetaspaceSize");
+      return text.empty() ? "" : "metaspace: " + text;
+    }
+    case Resource::kClassSpace: {
+      const std::string text =
+          UseText(facts, AccountItem::kClassSpaceCommitted, AccountItem::kClassSpaceMax, "CompressedClassSpaceSize");
+      return text.empty() ? "" : "class space: " + text;
+    }
+    case Resource::kDirect: {
+      const std::string text = UseText(facts, AccountItem::kDirectUsed, AccountItem::kDirectMax, "MaxDirectMemorySize");
+      return text.empty() ? "" : "direct buffers: " + text;
+    }
+    case Resource::kThreads: {
+      const Amount pids = AmountAt(last, AccountItem::kCgroupPids), most = AmountAt(last, AccountItem::kCgroupPidsMax);
+      const Amount threads = AmountAt(last, AccountItem::kThreads), user = AmountAt(last, AccountItem::kThreadsMax);
+      std::string text;
+      if (pids.is_known() && most.is_known())
+        text = fmt::format("threads: {} of {}, the limit of the cgroup (pids.max)", pids.value(), most.value());
+      if (most.has_no_limit() && threads.is_known()) {
+        text = fmt::format("threads: {}; the cgroup has no limit{}", threads.value(),
+                           user.is_known() ? fmt::format(", the user has {}", Grouped(user.value())) : "");
+      }
+      if (text.empty() && threads.is_known())
+        text = fmt::format("threads: {}; their limit is not known", threads.value());
+      return text;
+    }
+    default:
+      return "";
+  }
+}
+
+void Add(std::vector<std::string>* into, std::string text) {
+  if (!text.empty()) into->push_back(std::move(text));
+}
+
+// Errors of the last ten seconds, for a verdict that is not one of them.
+void AddErrors(const EndFacts& facts, Verdict* verdict) {
+  const EndEvent* const error = LastError(facts);
+  if (error == nullptr) return;
+  verdict->text += fmt::format("; {} before: {}", SinceText(facts.end_ns - error->state.time_ns), ErrorText(*error));
+  Add(&verdict->evidence, fmt::format("{}{}; {}, the first {} after the start", ErrorText(*error), ByText(*error, "in"),
+                                      CountOf(facts.errors_seen, "error"), SinceText(facts.first_error_ns)));
+  Add(&verdict->evidence, ResourceEvidence(facts, ResourceOf(*error)));
+}
+
+// "; not seen: exit: libjava is not loaded", which the recorder adds to the reason of its source.
+std::string_view NotSeen(const format::FileHeader& header) {
+  constexpr std::string_view kMark = "; not seen: ";
+  const size_t at = header.source_reason.find(kMark);
+  return at == std::string::npos ? std::string_view()
+                                 : std::string_view(header.source_reason).substr(at + kMark.size());
+}
+
+void AddNotSeen(const EndFacts& facts, Verdict* verdict) {
+  if (const std::string_view unseen = NotSeen(facts.header); !unseen.empty())
+    verdict->missing.push_back(fmt::format("the recorder could not see {}", ToUtf8(unseen)));
+}
+
+Verdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, Certainty certainty) {
+  Verdict verdict{"out_of_memory", std::move(text), certainty, {}, {}};
+  Add(&verdict.evidence,
+      fmt::format("{}{}, {} before the end; {} since the start", ErrorText(error), ByText(error, "in"),
+                  SinceText(facts.end_ns - std::min(facts.end_ns, error.state.time_ns)),
+                  CountOf(facts.errors_seen, "error")));
+  const std::string use = ResourceEvidence(facts, ResourceOf(error));
+  Add(&verdict.evidence, use);
+  if (use.empty() && ResourceOf(error) != Resource::kOther && ResourceOf(error) != Resource::kStack)
+    verdict.missing.emplace_back("how full it was: the recording has no account of it");
+  return verdict;
+}
+
+// Rule 1.
+std::optional<Verdict> Crashed(const EndFacts& facts) {
+  const EndEvent* fatal = nullptr;
+  for (const EndEvent& error : facts.errors) {
+    if (error.state.kind == ProcessStateKind::kError && error.state.committed != 0) fatal = &error;
+  }
+  const bool has_exited = IsExit(facts.end_reason);  // a JVM that crashes writes no end marker
+  if (fatal != nullptr) {
+    Verdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
+    for (const char* name : {"ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"}) {
+      const format::Setting* const setting = facts.SettingOf(name);
+      if (setting != nullptr && setting->value == "true")
+        verdict.evidence.push_back(fmt::format("-XX:+{} is set", name));
+    }
+    if (facts.crash) verdict.evidence.push_back(facts.crash->file);
+    return verdict;
+  }
+  if (facts.crash && !has_exited) {
+    Verdict verdict{"crash", facts.crash->problem, Certainty::kCertain, {}, {}};
+    if (!facts.crash->frame.empty()) verdict.text += " in " + facts.crash->frame;
+    verdict.evidence.push_back(facts.crash->file);
+    if (!facts.crash->thread.empty()) verdict.evidence.push_back("thread: " + facts.crash->thread);
+    return verdict;
+  }
+  for (const EndEvent& end : facts.ends) {
+    if (end.state.kind != ProcessStateKind::kSignal || !IsCrash(end.state.used)) continue;
+    Verdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain, {}, {}};
+    verdict.evidence.push_back(fmt::format("signal {}, {} before the end", end.state.used,
+                                           SinceText(facts.end_ns - std::min(facts.end_ns, end.state.time_ns))));
+    verdict.missing.push_back(
+        fmt::format("the native frame: hs_err_pid{}.log is not beside the recording; -XX:ErrorFile says "
+                    "where the JVM writes it",
+                    facts.header.pid));
+    return verdict;
+  }
+  return std::nullopt;
+}
+
+const EndEvent* LastOf(const EndFacts& facts, ProcessStateKind kind) {
+  const EndEvent* last = nullptr;
+  for (const EndEvent& end : facts.ends) {
+    if (end.state.kind == kind && !(kind == ProcessStateKind::kSignal && IsCrash(end.state.used))) last = &end;
+  }
+  return last;
+}
+
+std::optional<int32_t> CodeOf(const EndEvent& exit) {
+  if (exit.state.used == 0) return std::nullopt;
+  return static_cast<int32_t>(exit.state.used - 1);
+}
+
+std::string SenderText(const EndEvent& signal) {
+  if (signal.state.committed == 0) return "its sender is not known";
+  return signal.state.cause.empty() ? fmt::format("sent by PID {}", signal.state.committed)
+                                    : fmt::format("sent by PID {} ({})", signal.state.committed, signal.state.cause);
+}
+
+// Rule 2. A program may handle a signal and go on, or end in its own way: then the exit is the verdict.
+std::optional<Verdict> Signalled(const EndFacts& facts) {
+  const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
+  if (signal == nullptr) return std::nullopt;
+  const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
+  const uint64_t after_ns = facts.end_ns - std::min(facts.end_ns, signal->state.time_ns);
+  const auto code = exit != nullptr ? CodeOf(*exit) : std::nullopt;
+  const bool is_confirmed = code == 128 + static_cast<int32_t>(signal->state.used);
+  if (!is_confirmed && (after_ns > kGraceNs || exit != nullptr)) return std::nullopt;
+  Verdict verdict{"signal",
+                  fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
+                  is_confirmed ? Certainty::kCertain : Certainty::kProbable,
+                  {},
+                  {}};
+  Add(&verdict.evidence, fmt::format("signal {} arrived {} before the end", signal->state.used, SinceText(after_ns)));
+  if (is_confirmed) Add(&verdict.evidence, fmt::format("the JVM then exited with code {}", *code));
+  if (signal->state.committed == 0)
+    verdict.missing.emplace_back(
+        "who sent it: the kernel gives no PID for a terminal, or a sender outside the process' PID namespace");
+  if (exit == nullptr && !IsExit(facts.end_reason)) {
+    verdict.text += fmt::format("; not yet shut down {} later", SinceText(after_ns));
+    verdict.missing.emplace_back(
+        "an exit: SIGKILL at the end of the grace period, or shutdown hooks that never return, would explain that");
+  }
+  AddErrors(facts, &verdict);
+  return verdict;
+}
+
+// Rule 3.
+std::optional<Verdict> Exited(const EndFacts& facts) {
+  const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
+  if (exit == nullptr) return std::nullopt;
+  const auto code = CodeOf(*exit);
+  Verdict verdict{"exit",
+                  fmt::format("{}({}){}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
+                              code ? fmt::to_string(*code) : "code not known", ByText(*exit, "called by")),
+                  Certainty::kCertain,
+                  {},
+                  {}};
+  for (size_t i = 0; i < std::min<size_t>(exit->frames.size(), 4); ++i) {
+    if (i == 0)
+      verdict.evidence.push_back("stack: " + exit->frames[i]);
+    else
+      verdict.evidence.back() += " <- " + exit->frames[i];
+  }
+  if (exit->frames.empty()) verdict.missing.emplace_back("who called it: the recording has no stack of the call");
+  if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal)) {
+    verdict.evidence.push_back(fmt::format(
+        "{} arrived {} before, {}", SignalName(signal->state.used),
+        SinceText(exit->state.time_ns - std::min(exit->state.time_ns, signal->state.time_ns)), SenderText(*signal)));
+  }
+  AddErrors(facts, &verdict);
+  return verdict;
+}
+
+// Rule 4.
+std::optional<Verdict> Uncaught(const EndFacts& facts) {
+  const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
+  if (uncaught == nullptr) return std::nullopt;
+  Verdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
+  if (!uncaught->state.cause.empty()) verdict.text += ": " + uncaught->state.cause;
+  verdict.text += ByText(*uncaught, "in");
+  Add(&verdict.evidence, "the main thread ended by it");
+  AddErrors(facts, &verdict);
+  return verdict;
+}
+
+// Rule 5.
+Verdict Ended(const EndFacts& facts) {
+  if (const EndEvent* const error = LastError(facts)) {
+    Verdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
+    verdict.missing.emplace_back("whether the error was caught: exit code 1 or a stack trace on stderr would tell");
+    AddNotSeen(facts, &verdict);
+    return verdict;
+  }
+  Verdict verdict{
+      "normal", "ended normally: the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
+  verdict.evidence.emplace_back("the recording has its end marker, and no exit, signal or error before it");
+  if (facts.header.source == kPreloaded) {
+    verdict.text = "the program ended by itself";
+    verdict.certainty = Certainty::kProbable;
+    verdict.missing.emplace_back("its exit code: a program without a JVM has no events");
+    return verdict;
+  }
+  if (!NotSeen(facts.header).empty()) verdict.certainty = Certainty::kProbable;
+  AddNotSeen(facts, &verdict);
+  verdict.missing.emplace_back("an uncaught exception of the main thread: exit code 1 would tell");
+  return verdict;
+}
+
+// Use and limit of the cgroup in the last second.
+struct Fill {
+  uint64_t used = 0, limit = 0;
+  uint64_t needed = 0;  // without files that the kernel can drop
+  double Share() const { return static_cast<double>(needed) / static_cast<double>(std::max<uint64_t>(limit, 1)); }
+};
+
+std::optional<Fill> FillOf(const AccountAt* at) {
+  const Amount used = AmountAt(at, AccountItem::kCgroupCurrent), limit = AmountAt(at, AccountItem::kCgroupMax);
+  if (!used.is_known() || !limit.is_known() || limit.value() == 0) return std::nullopt;
+  // `file` has shared memory, which cannot be dropped.
+  const uint64_t file = AmountAt(at, AccountItem::kCgroupFile).ValueOr(0);
+  const uint64_t dropped = file - std::min(file, AmountAt(at, AccountItem::kCgroupShmem).ValueOr(0));
+  return Fill{used.value(), limit.value(), used.value() - std::min(used.value(), dropped)};
+}
+
+std::string FillText(const Fill& fill) {
+  std::string text = fmt::format("{} % of the cgroup's memory limit", std::lround(100 * fill.Share()));
+  text += ": " + OfText(fill.needed, fill.limit);
+  if (fill.used > fill.needed) text += fmt::format(", and {} of page cache", BytesText(fill.used - fill.needed));
+  return text;
+}
+
+// What use may have been reached when nothing was written any more: growth of the last ten seconds, continued.
+std::string TrendText(const EndFacts& facts, const Fill& fill) {
+  const AccountAt& last = *facts.last();
+  const AccountAt* earlier = nullptr;
+  for (const AccountAt& at : facts.accounts) {
+    if (at.time_ns < last.time_ns && at.time_ns + kEndNs >= last.time_ns) {
+      earlier = &at;
+      break;
+    }
+  }
+  const auto from = FillOf(earlier);
+  if (!from || from->needed >= fill.needed) return "";
+  const double seconds = static_cast<double>(last.time_ns - earlier->time_ns) * 1e-9;
+  const double rate = static_cast<double>(fill.needed - from->needed) / seconds;
+  return fmt::format("use grew by {}/s in the last {}; the limit was {} away", BytesText(rate),
+                     SinceText(last.time_ns - earlier->time_ns),
+                     BytesText(fill.limit - std::min(fill.limit, fill.needed)));
+}
+
+constexpr char kKernelTells[] =
+    "the kernel's log (dmesg -T | grep -i 'killed process') or the pod's status (kubectl describe pod: OOMKilled, 137)";
+
+void AddUnknownLimit(const EndFacts& facts, Verdict* verdict) {
+  const Amount limit = AmountAt(facts.last(), AccountItem::kCgroupMax);
+  if (facts.last() == nullptr || facts.last()->account.empty()) {
+    verdict->text += "; memory use and limit are not recorded";
+    verdict->missing.emplace_back(
+        "memory limit and use: this recording has no account of the process (its agent wrote none); " +
+        std::string(kKernelTells) + " would tell");
+    return;
+  }
+  if (limit.has_no_limit()) {
+    verdict->text += "; the cgroup has no memory limit";
+    const Amount free = AmountAt(facts.last(), AccountItem::kHostAvailable),
+                 total = AmountAt(facts.last(), AccountItem::kHostTotal);
+    if (free.is_known() && total.is_known()) {
+      verdict->evidence.push_back(fmt::format("host: {} available", OfText(free.value(), total.value())));
+      if (static_cast<double>(free.value()) < kHostFull * static_cast<double>(total.value())) {
+        verdict->id = "oom_kill";
+        verdict->text = "probably killed by the kernel's OOM killer: the host's memory was used up";
+        verdict->certainty = Certainty::kProbable;
+      }
+    }
+    verdict->missing.push_back("who killed it: " + std::string(kKernelTells) + " would tell");
+    return;
+  }
+  verdict->text += "; the memory limit is not known";
+  verdict->missing.push_back(fmt::format(
+      "the memory limit: the agent could not read the cgroup's {}; --cgroup DIR reads it now, and {} would tell",
+      facts.SettingOf("cgroup") != nullptr && facts.SettingOf("cgroup")->value == "1" ? "memory.limit_in_bytes"
+                                                                                      : "memory.max",
+      kKernelTells));
+}
+
+// Rule 6.
+Verdict Killed(const EndFacts& facts) {
+  Verdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
+  const auto fill = FillOf(facts.last());
+  const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
+  if (facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value()) {
+    verdict.id = "oom_kill";
+    verdict.certainty = Certainty::kCertain;
+    verdict.text = fmt::format("killed by the kernel's OOM killer: the cgroup's oom_kill rose from {} to {}",
+                               kills.value(), facts.survivor->oom_kills);
+    verdict.evidence.push_back(facts.survivor->file);
+    if (fill) verdict.evidence.push_back("last second: " + FillText(*fill));
+  } else if (!fill) {
+    AddUnknownLimit(facts, &verdict);
+  } else if (fill->Share() >= kFull) {
+    verdict.id = "oom_kill";
+    verdict.text = "probably killed by the kernel's OOM killer, at " + FillText(*fill);
+  } else {
+    verdict.text += ", at " + FillText(*fill);
+  }
+  if (facts.last() != nullptr && facts.end_ns > facts.last()->time_ns) {
+    verdict.evidence.push_back(fmt::format("no end marker; the last account is {} before the last event",
+                                           SinceText(facts.end_ns - facts.last()->time_ns)));
+  } else {
+    verdict.evidence.emplace_back("no end marker, no exit and no signal");
+  }
+  if (fill && verdict.certainty != Certainty::kCertain) {
+    Add(&verdict.evidence, TrendText(facts, *fill));
+    if (facts.survivor && kills.is_known()) {
+      verdict.evidence.push_back(
+          fmt::format("{}: oom_kill is {}, as in the recording", facts.survivor->file, facts.survivor->oom_kills));
+    } else {
+      verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR, on the same host), " +
+                                std::string(kKernelTells) + " would tell");
+    }
+  }
+  const format::Setting* const reduced = facts.SettingOf("ReduceSignalUsage");
+  if (reduced != nullptr && reduced->value == "true")
+    verdict.missing.emplace_back("SIGTERM, SIGINT and SIGHUP: with -Xrs they end the JVM unseen");
+  if (!facts.was_in_ring && facts.end_reason != format::kEndRecovered) {
+    verdict.missing.emplace_back(facts.header.ring_path.empty()
+                                     ? "the last second: there is no shared ring (ring=auto has one)"
+                                     : "the last seconds: the shared ring is gone, or the file was copied "
+                                       "without it, perhaps while the process ran");
+  }
+  AddNotSeen(facts, &verdict);
+  AddErrors(facts, &verdict);
+  return verdict;
+}
+
+// Recordings that do not have the end of their process.
+std::optional<Verdict> NoEnd(const EndFacts& facts) {
+  const auto of = [](const char* id, std::string text, std::string missing) {
+    Verdict verdict{id, std::move(text), Certainty::kUnknown, {}, {}};
+    Add(&verdict.missing, std::move(missing));
+    return verdict;
+  };
+  if (IsImported(facts.header.source))
+    return of("continues", "not known: an imported file says nothing about the end of its process",
+              "a recording by heaprec");
+  if (facts.is_running) return of("running", "the process is still running", "");
+  if (!facts.end_reason) return std::nullopt;
+  const std::string& reason = *facts.end_reason;
+  if (format::ContinuesAfter(reason) || reason == format::kEndTrim) {
+    return of(
+        "continues", fmt::format("not known: the recording continues elsewhere ({})", reason),
+        reason == format::kEndRotated ? "the last part of the recording" : "the recording from which this was copied");
+  }
+  if (reason == format::kEndNothingRecovered)
+    return of("nothing", "not known: nothing of the recording could be read", "");
+  if (!IsExit(reason) && reason != format::kEndRecovered) {
+    return of("stopped", fmt::format("not known: the recording ended before the process ({})", reason),
+              "a recording that lasts until the JVM ends: without duration= and stop");
+  }
+  return std::nullopt;
+}
+
+// Growth.
+constexpr size_t kPieces = 16, kLeastPieces = 6;
+constexpr double kLeastGrowth = 0.05;  // of the amount at the end
+constexpr double kLeastBytes = 1 << 20, kLeastCount = 5;
+constexpr double kCertainZ = 2.576;  // 99 %: several owners are tested
+
+struct Low {
+  double time_s, value;
+};
+
+// The minimum of each of equal pieces of time, so that what collections free does not count as change.
+std::vector<Low> LowsOf(const Owner& owner, const std::vector<AccountAt>& accounts) {
+  std::vector<Low> points;
+  for (const AccountAt& at : accounts) {
+    if (const auto amount = AmountsOf(owner, at).Main())
+      points.push_back({static_cast<double>(at.time_ns) * 1e-9, static_cast<double>(*amount)});
+  }
+  if (points.size() < kLeastPieces) return {};
+  const size_t pieces = std::min(kPieces, points.size());
+  const double from = points.front().time_s, width = (points.back().time_s - from) / static_cast<double>(pieces);
+  std::vector<Low> lows;
+  size_t piece = pieces;
+  for (const Low& point : points) {
+    const size_t of = std::min(pieces - 1, static_cast<size_t>((point.time_s - from) / std::max(width, 1e-9)));
+    if (of != piece)
+      lows.push_back(point);
+    else if (point.value < lows.back().value)
+      lows.back() = point;
+    piece = of;
+  }
+  return lows;
+}
+
+// Theil and Sen's slope with Kendall's interval.
+Estimate SlopeOf(const std::vector<Low>& lows) {
+  std::vector<double> slopes;
+  for (size_t i = 0; i < lows.size(); ++i) {
+    for (size_t j = i + 1; j < lows.size(); ++j)
+      slopes.push_back((lows[j].value - lows[i].value) / (lows[j].time_s - lows[i].time_s));
+  }
+  std::ranges::sort(slopes);
+  const auto n = static_cast<double>(lows.size()), m = static_cast<double>(slopes.size());
+  const double spread = kCertainZ * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+  const auto at = [&](double rank) { return slopes[static_cast<size_t>(std::clamp(rank, 0.0, m - 1))]; };
+  const double middle = (at(std::floor((m - 1) / 2)) + at(std::ceil((m - 1) / 2))) / 2;
+  return {middle, at(std::floor((m - spread) / 2)), at(std::ceil((m + spread) / 2))};
+}
+
+// The piece at which a constant amount begins to grow: least squares. 0: from the beginning.
+size_t OnsetOf(const std::vector<Low>& lows) {
+  const auto error = [&](size_t from) {
+    double flat = 0;
+    for (size_t i = 0; i <= from; ++i) flat += lows[i].value / static_cast<double>(from + 1);
+    double xy = 0, xx = 0;
+    for (size_t i = from; i < lows.size(); ++i) {
+      const double x = lows[i].time_s - lows[from].time_s;
+      xy += x * (lows[i].value - flat), xx += x * x;
+    }
+    const double slope = xx > 0 ? xy / xx : 0;
+    double sum = 0;
+    for (size_t i = 0; i < lows.size(); ++i) {
+      const double off = lows[i].value - flat - (i > from ? slope * (lows[i].time_s - lows[from].time_s) : 0);
+      sum += off * off;
+    }
+    return sum;
+  };
+  size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t from = 0; from + kLeastPieces <= lows.size(); ++from) {
+    if (const double of = error(from); of < least) least = of, best = from;
+  }
+  return best;
+}
+
+std::string Need(uint64_t low, uint64_t high) {
+  return low == high ? BytesText(high) : fmt::format("{} to {}", BytesText(low), BytesText(high));
+}
+
+// What the process needs beside the heap: at the end, and at its peak.
+std::optional<std::pair<uint64_t, uint64_t>> BesideHeap(const EndFacts& facts) {
+  if (facts.last() == nullptr || facts.last()->rss == 0) return std::nullopt;
+  const auto beside = [](const AccountAt& at) {
+    const uint64_t heap = at.account[AccountItem::kHeapResident].ValueOr(at.heap_committed);
+    return at.rss - std::min(at.rss, std::min(heap, at.heap_committed));
+  };
+  uint64_t peak = 0;
+  for (const AccountAt& at : facts.accounts) peak = std::max(peak, beside(at));
+  return std::pair(beside(*facts.last()), peak);
+}
+
+void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
+  const auto fill = FillOf(facts.last());
+  const auto heap = facts.NumberOf("MaxHeapSize");
+  const auto beside = BesideHeap(facts);
+  if (!fill || !heap || !beside) return;
+  constexpr uint64_t kMiB = 1 << 20;
+  const auto mib = [](uint64_t bytes) { return (bytes + kMiB - 1) / kMiB; };
+  const uint64_t need = *heap + beside->second;
+  if (need <= fill->limit) return;
+  const std::string room = fill->limit > *heap ? BytesText(fill->limit - *heap) : "nothing";
+  std::string text = fmt::format("memory limit of {}Mi or more", mib(need));
+  if (fill->limit > beside->second + 16 * kMiB)
+    text += fmt::format(", or -Xmx{}m or less", (fill->limit - beside->second) / kMiB);
+  into->push_back({text, fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
+                                     Need(beside->first, beside->second))});
+}
+
+}  // namespace
+
+const char* CertaintyName(Certainty certainty) {
+  return certainty == Certainty::kCertain ? "certain" : certainty == Certainty::kProbable ? "probable" : "not known";
+}
+
+Resource ResourceOf(const EndEvent& error) {
+  if (error.class_name.ends_with("StackOverflowError")) return Resource::kStack;
+  const std::string_view message = error.state.cause;
+  const auto says = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
+  if (says("GC overhead limit")) return Resource::kGcTime;
+  if (says("Java heap space")) return Resource::kHeap;
+  if (says("Compressed class space")) return Resource::kClassSpace;
+  if (says("Metaspace")) return Resource::kMetaspace;
+  if (says("Requested array size")) return Resource::kArray;
+  if (says("native thread") || HasFrame(error, "java.lang.Thread.start")) return Resource::kThreads;
+  if (says("irect buffer memory") || HasFrame(error, "java.nio.Bits.reserveMemory")) return Resource::kDirect;
+  return Resource::kOther;
+}
+
+const EndEvent* LastError(const EndFacts& facts) {
+  if (facts.errors.empty() || facts.errors.back().state.time_ns + kEndNs < facts.end_ns) return nullptr;
+  // What the JVM says of itself comes first: the program's own errors often follow it.
+  for (auto error = facts.errors.rbegin(); error != facts.errors.rend(); ++error) {
+    if (error->state.time_ns + kEndNs < facts.end_ns) break;
+    if (ResourceOf(*error) != Resource::kOther) return &*error;
+  }
+  return &facts.errors.back();
+}
+
+Verdict VerdictOf(const EndFacts& facts) {
+  if (auto verdict = NoEnd(facts)) return *verdict;
+  for (auto* rule : {&Crashed, &Signalled, &Exited, &Uncaught}) {
+    if (auto verdict = (*rule)(facts)) return *verdict;
+  }
+  return IsExit(facts.end_reason) ? Ended(facts) : Killed(facts);
+}
+
+const std::vector<Owner>& Owners() {
+  using enum AccountItem;
+  static const std::vector<Owner> owners{
+      {"cgroup", "cgroup", false, kCgroupCurrent, {}, {}, kCgroupMax},
+      {"process", "process (RSS)", false, {}, {}, {}, {}},
+      {"heap", "heap", false, {}, {}, kHeapResident, kHeapMax},
+      {"old_generation", "old generation, live", false, kOldAfterCollection, kOldCommitted, {}, kOldMax},
+      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
+      {"class_space", "  of it class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
+      {"code_cache", "code cache", false, kCodeUsed, kCodeCommitted, kCodeResident, kCodeMax},
+      {"direct_buffers", "direct buffers", false, kDirectUsed, {}, {}, kDirectMax},
+      {"stacks", "thread stacks", false, {}, kStacksReserved, kStacksResident, {}},
+      {"collector", "collector", false, {}, kCollectorCommitted, kCollectorResident, {}},
+      {"malloc", "malloc", false, kMallocUsed, {}, kMallocResident, {}},
+      {"unexplained", "unexplained", false, {}, {}, kUnexplained, {}},
+      {"threads", "threads", true, kThreads, {}, {}, kThreadsMax},
+      {"cgroup_threads", "threads of cgroup", true, kCgroupPids, {}, {}, kCgroupPidsMax},
+      {"descriptors", "open files", true, kDescriptors, {}, {}, kDescriptorsMax},
+      {"mapped_buffers", "mapped buffers", false, kMappedUsed, {}, {}, {}},
+      {"libraries", "libraries, files", false, {}, {}, kLibrariesResident, {}},
+      {"shared_classes", "shared classes", false, {}, {}, kSharedDataResident, {}},
+  };
+  return owners;
+}
+
+std::optional<uint64_t> OwnerAmounts::Main() const {
+  for (const Amount& amount : {used, committed, resident}) {
+    if (amount.is_known()) return amount.value();
+  }
+  return std::nullopt;
+}
+
+OwnerAmounts AmountsOf(const Owner& owner, const AccountAt& at) {
+  const auto of = [&](const std::optional<AccountItem>& item) { return item ? at.account[*item] : Amount(); };
+  OwnerAmounts amounts{of(owner.used), of(owner.committed), of(owner.resident), of(owner.limit)};
+  const auto known = [](uint64_t bytes) { return bytes > 0 ? Amount::Of(bytes) : Amount::NotKnown(); };
+  if (owner.id == "heap") amounts.used = known(at.heap_used), amounts.committed = known(at.heap_committed);
+  if (owner.id == "process") amounts.resident = known(at.rss);
+  // The stacks' address space says nothing about memory.
+  if (owner.id == "stacks" && amounts.resident.is_known()) amounts.used = amounts.resident;
+  return amounts;
+}
+
+std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
+  std::vector<GrownOwner> grown;
+  for (const Owner& owner : Owners()) {
+    std::vector<Low> lows = LowsOf(owner, facts.accounts);
+    if (lows.size() < kLeastPieces) continue;
+    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(OnsetOf(lows)));
+    const double rise = lows.back().value - lows.front().value;
+    const Estimate slope = SlopeOf(lows);
+    const double least = std::max(owner.is_count ? kLeastCount : kLeastBytes, kLeastGrowth * lows.back().value);
+    if (slope.low <= 0 || rise < least) continue;
+    grown.push_back({&owner, slope, lows.front().time_s, static_cast<uint64_t>(lows.front().value),
+                     static_cast<uint64_t>(lows.back().value)});
+  }
+  std::ranges::stable_sort(grown, [](const GrownOwner& a, const GrownOwner& b) {
+    return a.owner->is_count != b.owner->is_count ? b.owner->is_count : a.per_second.value > b.per_second.value;
+  });
+  return grown;
+}
+
+std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
+                                  const std::vector<LiveSite>& sites, const std::string& name) {
+  std::vector<NextStep> advice;
+  std::string file;
+  for (const std::string& one : FilesOf(name)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
+  const auto command = [&](const std::string& words, const char* reason) {
+    advice.push_back({"heaprec " + words + " " + file, reason});
+  };
+  const EndEvent* const error = LastError(facts);
+  const Resource resource = error != nullptr ? ResourceOf(*error) : Resource::kOther;
+  const auto grows = [&](std::string_view id) {
+    return std::ranges::any_of(grown, [&](const GrownOwner& one) { return one.owner->id == id; });
+  };
+  const bool is_out_of_memory = verdict.id == "oom_kill" || verdict.id == "killed";
+  const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || facts.was_heap_full ||
+                          grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
+  if (verdict.id == "exit" || verdict.id == "signal")
+    command("print --kind event", "the whole stack, and what came before");
+  if (wants_heap) {
+    if (facts.header.max_tracked_objects == 0) {
+      advice.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
+    } else {
+      const bool leaks = !sites.empty() && sites.front().leak.has_value();
+      command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
+    }
+  }
+  if (is_out_of_memory) AdviseLimit(facts, &advice);
+  if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
+    command("top --class '*ClassLoader' --by site", "who makes class loaders");
+  if (resource == Resource::kDirect || grows("direct_buffers"))
+    command("tree --callers --class java.nio.DirectByteBuffer", "who allocates direct buffers");
+  if (resource == Resource::kThreads || grows("threads"))
+    command("print --kind event", "which code starts threads, with stacks");
+  const bool wants_native =
+      grows("unexplained") || grows("malloc") || (is_out_of_memory && grows("process") && !wants_heap);
+  if (wants_native && facts.header.max_tracked_blocks == 0)
+    advice.push_back({"record with native=on", "which code holds native memory; this recording has none"});
+  if (wants_native && facts.header.max_tracked_blocks > 0)
+    command("leaks --kind malloc", "which code holds native memory");
+  if (verdict.id == "stopped" || verdict.id == "continues" || verdict.id == "running") return advice;
+  if (advice.empty()) command("summary", "what the process did");
+  return advice;
+}
+
+}  // namespace heaprec::tools
