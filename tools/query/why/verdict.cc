@@ -183,7 +183,7 @@ void Add(std::vector<std::string>* into, std::string text) {
 }
 
 // Errors of the last ten seconds, for a verdict that is not one of them.
-void AddErrors(const EndFacts& facts, Verdict* verdict) {
+void AddErrors(const EndFacts& facts, EndVerdict* verdict) {
   const EndEvent* const error = LastError(facts);
   if (error == nullptr) return;
   verdict->text += fmt::format("; {} before: {}", SinceText(facts.end_ns - error->state.time_ns), ErrorText(*error));
@@ -200,13 +200,13 @@ std::string_view NotSeen(const format::FileHeader& header) {
                                  : std::string_view(header.source_reason).substr(at + kMark.size());
 }
 
-void AddNotSeen(const EndFacts& facts, Verdict* verdict) {
+void AddNotSeen(const EndFacts& facts, EndVerdict* verdict) {
   if (const std::string_view unseen = NotSeen(facts.header); !unseen.empty())
     verdict->missing.push_back(fmt::format("the recorder could not see {}", ToUtf8(unseen)));
 }
 
-Verdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, Certainty certainty) {
-  Verdict verdict{"out_of_memory", std::move(text), certainty, {}, {}};
+EndVerdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, Certainty certainty) {
+  EndVerdict verdict{"out_of_memory", std::move(text), certainty, {}, {}};
   Add(&verdict.evidence,
       fmt::format("{}{}, {} before the end; {} since the start", ErrorText(error), ByText(error, "in"),
                   SinceText(facts.end_ns - std::min(facts.end_ns, error.state.time_ns)),
@@ -219,14 +219,14 @@ Verdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, 
 }
 
 // Rule 1.
-std::optional<Verdict> Crashed(const EndFacts& facts) {
+std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   const EndEvent* fatal = nullptr;
   for (const EndEvent& error : facts.errors) {
     if (error.state.kind == ProcessStateKind::kError && error.state.committed != 0) fatal = &error;
   }
   const bool has_exited = IsExit(facts.end_reason);  // a JVM that crashes writes no end marker
   if (fatal != nullptr) {
-    Verdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
+    EndVerdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
     for (const char* name : {"ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"}) {
       const format::Setting* const setting = facts.SettingOf(name);
       if (setting != nullptr && setting->value == "true")
@@ -236,7 +236,7 @@ std::optional<Verdict> Crashed(const EndFacts& facts) {
     return verdict;
   }
   if (facts.crash && !has_exited) {
-    Verdict verdict{"crash", facts.crash->problem, Certainty::kCertain, {}, {}};
+    EndVerdict verdict{"crash", facts.crash->problem, Certainty::kCertain, {}, {}};
     if (!facts.crash->frame.empty()) verdict.text += " in " + facts.crash->frame;
     verdict.evidence.push_back(facts.crash->file);
     if (!facts.crash->thread.empty()) verdict.evidence.push_back("thread: " + facts.crash->thread);
@@ -244,7 +244,7 @@ std::optional<Verdict> Crashed(const EndFacts& facts) {
   }
   for (const EndEvent& end : facts.ends) {
     if (end.state.kind != ProcessStateKind::kSignal || !IsCrash(end.state.used)) continue;
-    Verdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain, {}, {}};
+    EndVerdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain, {}, {}};
     verdict.evidence.push_back(fmt::format("signal {}, {} before the end", end.state.used,
                                            SinceText(facts.end_ns - std::min(facts.end_ns, end.state.time_ns))));
     verdict.missing.push_back(
@@ -276,7 +276,7 @@ std::string SenderText(const EndEvent& signal) {
 }
 
 // Rule 2. A program may handle a signal and go on, or end in its own way: then the exit is the verdict.
-std::optional<Verdict> Signalled(const EndFacts& facts) {
+std::optional<EndVerdict> Signalled(const EndFacts& facts) {
   const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
   if (signal == nullptr) return std::nullopt;
   const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
@@ -284,11 +284,11 @@ std::optional<Verdict> Signalled(const EndFacts& facts) {
   const auto code = exit != nullptr ? CodeOf(*exit) : std::nullopt;
   const bool is_confirmed = code == 128 + static_cast<int32_t>(signal->state.used);
   if (!is_confirmed && (after_ns > kGraceNs || exit != nullptr)) return std::nullopt;
-  Verdict verdict{"signal",
-                  fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
-                  is_confirmed ? Certainty::kCertain : Certainty::kProbable,
-                  {},
-                  {}};
+  EndVerdict verdict{"signal",
+                     fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
+                     is_confirmed ? Certainty::kCertain : Certainty::kProbable,
+                     {},
+                     {}};
   Add(&verdict.evidence, fmt::format("signal {} arrived {} before the end", signal->state.used, SinceText(after_ns)));
   if (is_confirmed) Add(&verdict.evidence, fmt::format("the JVM then exited with code {}", *code));
   if (signal->state.committed == 0)
@@ -304,16 +304,16 @@ std::optional<Verdict> Signalled(const EndFacts& facts) {
 }
 
 // Rule 3.
-std::optional<Verdict> Exited(const EndFacts& facts) {
+std::optional<EndVerdict> Exited(const EndFacts& facts) {
   const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
   if (exit == nullptr) return std::nullopt;
   const auto code = CodeOf(*exit);
-  Verdict verdict{"exit",
-                  fmt::format("{}({}){}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
-                              code ? fmt::to_string(*code) : "code not known", ByText(*exit, "called by")),
-                  Certainty::kCertain,
-                  {},
-                  {}};
+  EndVerdict verdict{"exit",
+                     fmt::format("{}({}){}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
+                                 code ? fmt::to_string(*code) : "code not known", ByText(*exit, "called by")),
+                     Certainty::kCertain,
+                     {},
+                     {}};
   for (size_t i = 0; i < std::min<size_t>(exit->frames.size(), 4); ++i) {
     if (i == 0)
       verdict.evidence.push_back("stack: " + exit->frames[i]);
@@ -331,10 +331,10 @@ std::optional<Verdict> Exited(const EndFacts& facts) {
 }
 
 // Rule 4.
-std::optional<Verdict> Uncaught(const EndFacts& facts) {
+std::optional<EndVerdict> Uncaught(const EndFacts& facts) {
   const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
   if (uncaught == nullptr) return std::nullopt;
-  Verdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
+  EndVerdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
   if (!uncaught->state.cause.empty()) verdict.text += ": " + uncaught->state.cause;
   verdict.text += ByText(*uncaught, "in");
   Add(&verdict.evidence, "the main thread ended by it");
@@ -343,14 +343,14 @@ std::optional<Verdict> Uncaught(const EndFacts& facts) {
 }
 
 // Rule 5.
-Verdict Ended(const EndFacts& facts) {
+EndVerdict Ended(const EndFacts& facts) {
   if (const EndEvent* const error = LastError(facts)) {
-    Verdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
+    EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
     verdict.missing.emplace_back("whether the error was caught: exit code 1 or a stack trace on stderr would tell");
     AddNotSeen(facts, &verdict);
     return verdict;
   }
-  Verdict verdict{
+  EndVerdict verdict{
       "normal", "ended normally: the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
   verdict.evidence.emplace_back("the recording has its end marker, and no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
@@ -410,7 +410,7 @@ std::string TrendText(const EndFacts& facts, const Fill& fill) {
 constexpr char kKernelTells[] =
     "the kernel's log (dmesg -T | grep -i 'killed process') or the pod's status (kubectl describe pod: OOMKilled, 137)";
 
-void AddUnknownLimit(const EndFacts& facts, Verdict* verdict) {
+void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
   const Amount limit = AmountAt(facts.last(), AccountItem::kCgroupMax);
   if (facts.last() == nullptr || facts.last()->account.empty()) {
     verdict->text += "; memory use and limit are not recorded";
@@ -443,8 +443,8 @@ void AddUnknownLimit(const EndFacts& facts, Verdict* verdict) {
 }
 
 // Rule 6.
-Verdict Killed(const EndFacts& facts) {
-  Verdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
+EndVerdict Killed(const EndFacts& facts) {
+  EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
   const auto fill = FillOf(facts.last());
   const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
   if (facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value()) {
@@ -493,9 +493,9 @@ Verdict Killed(const EndFacts& facts) {
 }
 
 // Recordings that do not have the end of their process.
-std::optional<Verdict> NoEnd(const EndFacts& facts) {
+std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   const auto of = [](const char* id, std::string text, std::string missing) {
-    Verdict verdict{id, std::move(text), Certainty::kUnknown, {}, {}};
+    EndVerdict verdict{id, std::move(text), Certainty::kUnknown, {}, {}};
     Add(&verdict.missing, std::move(missing));
     return verdict;
   };
@@ -656,7 +656,7 @@ const EndEvent* LastError(const EndFacts& facts) {
   return &facts.errors.back();
 }
 
-Verdict VerdictOf(const EndFacts& facts) {
+EndVerdict EndVerdictOf(const EndFacts& facts) {
   if (auto verdict = NoEnd(facts)) return *verdict;
   for (auto* rule : {&Crashed, &Signalled, &Exited, &Uncaught}) {
     if (auto verdict = (*rule)(facts)) return *verdict;
@@ -726,8 +726,9 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   return grown;
 }
 
-std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
-                                  const std::vector<LiveSite>& sites, const std::string& name) {
+std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdict,
+                                  const std::vector<GrownOwner>& grown, const std::vector<LiveSite>& sites,
+                                  const std::string& name) {
   std::vector<NextStep> advice;
   std::string file;
   for (const std::string& one : FilesOf(name)) file += (file.empty() ? "" : " ") + ShellQuoted(one);

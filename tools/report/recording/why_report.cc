@@ -1,3 +1,5 @@
+#include "tools/report/recording/why_report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "tools/input/stream_traits.h"
 #include "tools/render/value_format.h"
-#include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -183,7 +184,7 @@ void AddTexts(const char* heading, const std::vector<std::string>& texts, size_t
 
 Group WhyReport(const WhyAnswer& answer, const char* name) {
   const EndFacts& facts = answer.facts;
-  const Verdict& verdict = answer.verdict;
+  const EndVerdict& verdict = answer.verdict;
   const auto most = [&](size_t brief) { return answer.is_brief ? brief : SIZE_MAX; };
   Group group{name, {}};
   const uint64_t end_epoch_ns = facts.header.start_epoch_ns + facts.end_ns;
