@@ -194,6 +194,24 @@ TEST_CASE("Rule 6: killed, by whom the cgroup tells") {
   CHECK(EndVerdictOf(facts).text.find("OutOfMemoryError: direct buffer memory") != std::string::npos);
 }
 
+TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
+  EndFacts facts = FactsOf(std::nullopt);
+  for (uint64_t second = 90; second <= 100; ++second) {
+    facts.accounts.push_back(InCgroup((400 + 10 * (second - 90)) * kMiB, 512 * kMiB));
+    facts.accounts.back().time_ns = second * kSecond;
+  }
+  facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(470 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "killed");
+  CHECK(Has(EndVerdictOf(facts).evidence, "use grew by 7.00 MiB/s in the last 10.0 s: full 6.00 s later"));
+  facts.accounts.back().account.Set(AccountItem::kCgroupMax, Amount::Of(485 * kMiB));
+  facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(470 * kMiB + kMiB / 2));
+  Check(facts, "killed", Certainty::kProbable,
+        "killed from outside (SIGKILL), or ended unseen, at 97 % of the cgroup's memory limit: 470 MiB of 485 MiB");
+  facts.accounts.front().account.Set(AccountItem::kCgroupCurrent, Amount::Of(300 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "oom_kill");
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
+}
+
 TEST_CASE("Rule 6: what is missing is named") {
   EndFacts facts = FactsOf(std::nullopt);
   Check(facts, "killed", Certainty::kProbable,

@@ -25,7 +25,9 @@ constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
 // From a signal to the end of the process that obeys it: shutdown hooks, and the grace period of Kubernetes and
 // systemd.
 constexpr uint64_t kGraceNs = 120 * kSecondNs;
-constexpr double kFull = 0.97, kNearlyFull = 0.9, kMuchGc = 0.3, kHostFull = 0.03;
+// Accounts are taken once a second, so that more than this is not unseen.
+constexpr double kUnseenS = 1;
+constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
 // Of a JVM, and of a program without one.
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
 
@@ -384,31 +386,38 @@ std::optional<Fill> FillOf(const AccountAt* at) {
 std::string FillText(const Fill& fill) {
   std::string text = fmt::format("{} % of the cgroup's memory limit", std::lround(100 * fill.Share()));
   text += ": " + OfText(fill.needed, fill.limit);
-  if (fill.used > fill.needed) text += fmt::format(", and {} of page cache", BytesText(fill.used - fill.needed));
+  const uint64_t dropped = fill.used - fill.needed;
+  if (dropped > fill.limit / 100) text += fmt::format(", and {} of page cache", BytesText(dropped));
   return text;
 }
 
-// What use may have been reached when nothing was written any more: growth of the last ten seconds, continued.
-std::string TrendText(const EndFacts& facts, const Fill& fill) {
-  const AccountAt& last = *facts.last();
-  const AccountAt* earlier = nullptr;
-  for (const AccountAt& at : facts.accounts) {
-    if (at.time_ns < last.time_ns && at.time_ns + kEndNs >= last.time_ns) {
-      earlier = &at;
-      break;
-    }
+// Growth of the use in the ten seconds before the last account.
+struct Trend {
+  double per_second = 0, seconds = 0;
+  double SecondsTo(const Fill& fill) const {
+    return static_cast<double>(fill.limit - std::min(fill.limit, fill.needed)) / per_second;
   }
-  const auto from = FillOf(earlier);
-  if (!from || from->needed >= fill.needed) return "";
+};
+
+// nullopt: it did not grow.
+std::optional<Trend> TrendOf(const EndFacts& facts, const Fill& fill) {
+  const AccountAt& last = *facts.last();
+  const auto earlier = std::ranges::find_if(
+      facts.accounts, [&](const AccountAt& at) { return at.time_ns + kEndNs >= last.time_ns && FillOf(&at); });
+  if (earlier == facts.accounts.end() || earlier->time_ns >= last.time_ns) return std::nullopt;
+  const Fill from = *FillOf(&*earlier);
+  if (from.needed >= fill.needed) return std::nullopt;
   const double seconds = static_cast<double>(last.time_ns - earlier->time_ns) * 1e-9;
-  const double rate = static_cast<double>(fill.needed - from->needed) / seconds;
-  return fmt::format("use grew by {}/s in the last {}; the limit was {} away", BytesText(rate),
-                     SinceText(last.time_ns - earlier->time_ns),
-                     BytesText(fill.limit - std::min(fill.limit, fill.needed)));
+  return Trend{static_cast<double>(fill.needed - from.needed) / seconds, seconds};
 }
 
-constexpr char kKernelTells[] =
-    "the kernel's log (dmesg -T | grep -i 'killed process') or the pod's status (kubectl describe pod: OOMKilled, 137)";
+std::string TrendText(const Trend& trend, const Fill& fill) {
+  const auto time = [](double seconds) { return render::FormatInline(seconds, render::Unit::kSeconds, true); };
+  return fmt::format("use grew by {}/s in the last {}: full {} later", BytesText(trend.per_second), time(trend.seconds),
+                     time(trend.SecondsTo(fill)));
+}
+
+constexpr char kKernelTells[] = "dmesg ('Killed process') or kubectl describe pod (OOMKilled)";
 
 void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
   const Amount limit = AmountAt(facts.last(), AccountItem::kCgroupMax);
@@ -416,7 +425,7 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
     verdict->text += "; memory use and limit are not recorded";
     verdict->missing.emplace_back(
         "memory limit and use: this recording has no account of the process (its agent wrote none); " +
-        std::string(kKernelTells) + " would tell");
+        std::string(kKernelTells));
     return;
   }
   if (limit.has_no_limit()) {
@@ -431,7 +440,7 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
         verdict->certainty = Certainty::kProbable;
       }
     }
-    verdict->missing.push_back("who killed it: " + std::string(kKernelTells) + " would tell");
+    verdict->missing.push_back("who killed it: " + std::string(kKernelTells));
     return;
   }
   verdict->text += "; the memory limit is not known";
@@ -459,25 +468,23 @@ EndVerdict Killed(const EndFacts& facts) {
   } else if (fill->Share() >= kFull) {
     verdict.id = "oom_kill";
     verdict.text = "probably killed by the kernel's OOM killer, at " + FillText(*fill);
+  } else if (const auto trend = TrendOf(facts, *fill); trend && trend->SecondsTo(*fill) <= kUnseenS) {
+    verdict.id = "oom_kill";
+    verdict.text = fmt::format("probably killed by the kernel's OOM killer, at {}, growing by {}/s", FillText(*fill),
+                               BytesText(trend->per_second));
   } else {
     verdict.text += ", at " + FillText(*fill);
   }
-  if (facts.last() != nullptr && facts.end_ns > facts.last()->time_ns) {
-    verdict.evidence.push_back(fmt::format("no end marker; the last account is {} before the last event",
-                                           SinceText(facts.end_ns - facts.last()->time_ns)));
-  } else {
-    verdict.evidence.emplace_back("no end marker, no exit and no signal");
-  }
   if (fill && verdict.certainty != Certainty::kCertain) {
-    Add(&verdict.evidence, TrendText(facts, *fill));
+    if (const auto trend = TrendOf(facts, *fill)) verdict.evidence.push_back(TrendText(*trend, *fill));
     if (facts.survivor && kills.is_known()) {
       verdict.evidence.push_back(
           fmt::format("{}: oom_kill is {}, as in the recording", facts.survivor->file, facts.survivor->oom_kills));
     } else {
-      verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR, on the same host), " +
-                                std::string(kKernelTells) + " would tell");
+      verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR), " + std::string(kKernelTells));
     }
   }
+  verdict.evidence.emplace_back("no end marker, no exit, no signal and no crash report");
   const format::Setting* const reduced = facts.SettingOf("ReduceSignalUsage");
   if (reduced != nullptr && reduced->value == "true")
     verdict.missing.emplace_back("SIGTERM, SIGINT and SIGHUP: with -Xrs they end the JVM unseen");
@@ -609,6 +616,15 @@ std::optional<std::pair<uint64_t, uint64_t>> BesideHeap(const EndFacts& facts) {
   return std::pair(beside(*facts.last()), peak);
 }
 
+// Whether it takes a tenth of the process' memory more than before: for recordings that are too short for a rate.
+bool HasRisen(const EndFacts& facts, std::string_view id) {
+  const auto owner = std::ranges::find(Owners(), id, &Owner::id);
+  if (facts.before() == nullptr || owner->is_count) return false;
+  const uint64_t to = AmountsOf(*owner, *facts.last()).Main().value_or(0);
+  const uint64_t from = AmountsOf(*owner, *facts.before()).Main().value_or(to);
+  return to > from + facts.last()->rss / 10;
+}
+
 void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
   const auto heap = facts.NumberOf("MaxHeapSize");
@@ -670,7 +686,7 @@ const std::vector<Owner>& Owners() {
       {"cgroup", "cgroup", false, kCgroupCurrent, {}, {}, kCgroupMax},
       {"process", "process (RSS)", false, {}, {}, {}, {}},
       {"heap", "heap", false, {}, {}, kHeapResident, kHeapMax},
-      {"old_generation", "old generation, live", false, kOldAfterCollection, kOldCommitted, {}, kOldMax},
+      {"old_generation", "old generation, live", false, kOldAfterCollection, {}, {}, kOldMax},
       {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
       {"class_space", "  of it class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
       {"code_cache", "code cache", false, kCodeUsed, kCodeCommitted, kCodeResident, kCodeMax},
@@ -738,7 +754,11 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
   const EndEvent* const error = LastError(facts);
   const Resource resource = error != nullptr ? ResourceOf(*error) : Resource::kOther;
   const auto grows = [&](std::string_view id) {
-    return std::ranges::any_of(grown, [&](const GrownOwner& one) { return one.owner->id == id; });
+    return HasRisen(facts, id) ||
+           std::ranges::any_of(grown, [&](const GrownOwner& one) { return one.owner->id == id; });
+  };
+  const auto is_leak_of = [](format::Stream stream) {
+    return [stream](const LiveSite& site) { return site.leak && site.stream == stream; };
   };
   const bool is_out_of_memory = verdict.id == "oom_kill" || verdict.id == "killed";
   const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || facts.was_heap_full ||
@@ -749,7 +769,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     if (facts.header.max_tracked_objects == 0) {
       advice.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
     } else {
-      const bool leaks = !sites.empty() && sites.front().leak.has_value();
+      const bool leaks = std::ranges::any_of(sites, is_leak_of(format::Stream::kAllocations));
       command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
     }
   }
