@@ -23,6 +23,7 @@ EndFacts FactsOf(std::optional<std::string> end_reason) {
   facts.header = SomeHeader();
   facts.header.pid = 4711;
   facts.header.ring_path = "/dev/shm/x.ring";
+  facts.header.settings = {{"UseContainerSupport", "true", format::Setting::Origin::kDefault}};
   facts.end_reason = std::move(end_reason);
   facts.was_in_ring = true;
   facts.end_ns = kEnd;
@@ -165,6 +166,10 @@ TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after 
   facts.header.source_reason = "symbols found; not seen: exit: no libjava";
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
   CHECK(Has(EndVerdictOf(facts).missing, "exit: no libjava"));
+  facts.header.source_reason.clear();
+  facts.header.settings.clear();
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(EndVerdictOf(facts).missing, "wrote no events"));
   AddError(&facts, ErrorOf(kEnd, "Java heap space"));
   Check(facts, "out_of_memory", Certainty::kProbable, "OutOfMemoryError: Java heap space; then the JVM ended");
 }
@@ -204,9 +209,9 @@ TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
   CHECK(EndVerdictOf(facts).id == "killed");
   CHECK(Has(EndVerdictOf(facts).evidence, "use grew by 7.00 MiB/s in the last 10.0 s: full 6.00 s later"));
   facts.accounts.back().account.Set(AccountItem::kCgroupMax, Amount::Of(485 * kMiB));
-  facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(470 * kMiB + kMiB / 2));
+  facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(469 * kMiB));
   Check(facts, "killed", Certainty::kProbable,
-        "killed from outside (SIGKILL), or ended unseen, at 97 % of the cgroup's memory limit: 470 MiB of 485 MiB");
+        "killed from outside (SIGKILL), or ended unseen, at 97 % of the cgroup's memory limit: 469 MiB of 485 MiB");
   facts.accounts.front().account.Set(AccountItem::kCgroupCurrent, Amount::Of(300 * kMiB));
   CHECK(EndVerdictOf(facts).id == "oom_kill");
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);

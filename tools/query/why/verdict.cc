@@ -354,14 +354,17 @@ EndVerdict Ended(const EndFacts& facts) {
   }
   EndVerdict verdict{
       "normal", "ended normally: the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
-  verdict.evidence.emplace_back("the recording has its end marker, and no exit, signal or error before it");
+  verdict.evidence.emplace_back("end marker; no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
     verdict.text = "the program ended by itself";
     verdict.certainty = Certainty::kProbable;
     verdict.missing.emplace_back("its exit code: a program without a JVM has no events");
     return verdict;
   }
-  if (!NotSeen(facts.header).empty()) verdict.certainty = Certainty::kProbable;
+  // A recorder that writes events writes settings.
+  const bool has_events = !facts.header.settings.empty();
+  if (!has_events || !NotSeen(facts.header).empty()) verdict.certainty = Certainty::kProbable;
+  if (!has_events) verdict.missing.emplace_back("exits, signals and errors: the recorder wrote no events");
   AddNotSeen(facts, &verdict);
   verdict.missing.emplace_back("an uncaught exception of the main thread: exit code 1 would tell");
   return verdict;
@@ -687,17 +690,17 @@ const std::vector<Owner>& Owners() {
       {"process", "process (RSS)", false, {}, {}, {}, {}},
       {"heap", "heap", false, {}, {}, kHeapResident, kHeapMax},
       {"old_generation", "old generation, live", false, kOldAfterCollection, {}, {}, kOldMax},
-      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
-      {"class_space", "  of it class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
-      {"code_cache", "code cache", false, kCodeUsed, kCodeCommitted, kCodeResident, kCodeMax},
       {"direct_buffers", "direct buffers", false, kDirectUsed, {}, {}, kDirectMax},
+      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
       {"stacks", "thread stacks", false, {}, kStacksReserved, kStacksResident, {}},
-      {"collector", "collector", false, {}, kCollectorCommitted, kCollectorResident, {}},
       {"malloc", "malloc", false, kMallocUsed, {}, kMallocResident, {}},
       {"unexplained", "unexplained", false, {}, {}, kUnexplained, {}},
+      {"collector", "collector", false, {}, kCollectorCommitted, kCollectorResident, {}},
+      {"code_cache", "code cache", false, kCodeUsed, kCodeCommitted, kCodeResident, kCodeMax},
       {"threads", "threads", true, kThreads, {}, {}, kThreadsMax},
       {"cgroup_threads", "threads of cgroup", true, kCgroupPids, {}, {}, kCgroupPidsMax},
       {"descriptors", "open files", true, kDescriptors, {}, {}, kDescriptorsMax},
+      {"class_space", "class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
       {"mapped_buffers", "mapped buffers", false, kMappedUsed, {}, {}, {}},
       {"libraries", "libraries, files", false, {}, {}, kLibrariesResident, {}},
       {"shared_classes", "shared classes", false, {}, {}, kSharedDataResident, {}},
@@ -773,19 +776,20 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
       command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
     }
   }
-  if (is_out_of_memory) AdviseLimit(facts, &advice);
   if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
     command("top --class '*ClassLoader' --by site", "who makes class loaders");
   if (resource == Resource::kDirect || grows("direct_buffers"))
     command("tree --callers --class java.nio.DirectByteBuffer", "who allocates direct buffers");
   if (resource == Resource::kThreads || grows("threads"))
     command("print --kind event", "which code starts threads, with stacks");
+  const bool leaks_native = std::ranges::any_of(sites, is_leak_of(format::Stream::kNative));
   const bool wants_native =
-      grows("unexplained") || grows("malloc") || (is_out_of_memory && grows("process") && !wants_heap);
+      leaks_native || grows("unexplained") || grows("malloc") || (is_out_of_memory && grows("process") && !wants_heap);
   if (wants_native && facts.header.max_tracked_blocks == 0)
     advice.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
+  if (is_out_of_memory) AdviseLimit(facts, &advice);
   if (verdict.id == "stopped" || verdict.id == "continues" || verdict.id == "running") return advice;
   if (advice.empty()) command("summary", "what the process did");
   return advice;

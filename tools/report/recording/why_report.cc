@@ -109,10 +109,14 @@ void AddGrown(const EndFacts& facts, const std::vector<GrownOwner>& grown, size_
   Table table = MakeTable("grew", columns, grown);
   table.detail = Detail::kJsonOnly;
   into->Add(std::move(table));
-  for (size_t i = 0; i < std::min(grown.size(), most); ++i) {
-    const GrownOwner& one = grown[i];
-    std::string name(one.owner->name);
-    name.erase(0, name.find_first_not_of(' '));
+  // The cgroup grows with its process.
+  const bool has_process = std::ranges::any_of(grown, [](const GrownOwner& one) { return one.owner->id == "process"; });
+  size_t shown = 0;
+  for (const GrownOwner& one : grown) {
+    if (shown == most) break;
+    if (has_process && one.owner->id == "cgroup") continue;
+    ++shown;
+    const std::string name(one.owner->name);
     const Unit rate = one.owner->is_count ? Unit::kPerSecond : Unit::kGrowth;
     const Unit amount = one.owner->is_count ? Unit::kInteger : Unit::kBytes;
     const std::string since = one.since_s < kFromTheStart * static_cast<double>(facts.end_ns) * 1e-9
