@@ -14,7 +14,7 @@
 #include "tools/query/why/verdict.h"
 #include "tools/render/print.h"
 #include "tools/render/renderers.h"
-#include "tools/report/recording/reports.h"
+#include "tools/report/recording/why_report.h"
 #include "tools/text/messages.h"
 #include "tools/text/terminal.h"
 
@@ -38,7 +38,7 @@ render::Group WhyOf(Recording* recording, const WhyOptions& options, const char*
   const std::string& file = recording->source().name();
   facts.crash = FindCrashReport(file, facts);
   facts.survivor = ReadSurvivor(facts.header, options.cgroup);
-  const Verdict verdict = VerdictOf(facts);
+  const EndVerdict verdict = EndVerdictOf(facts);
   const std::vector<GrownOwner> grown = GrowthOf(facts);
   std::vector<LiveSite> sites;
   if (is_alone) sites = SearchLiveSites(options.recordings.front(), facts.header, kSites);

@@ -23,6 +23,7 @@ EndFacts FactsOf(std::optional<std::string> end_reason) {
   facts.header = SomeHeader();
   facts.header.pid = 4711;
   facts.header.ring_path = "/dev/shm/x.ring";
+  facts.header.settings = {{"UseContainerSupport", "true", format::Setting::Origin::kDefault}};
   facts.end_reason = std::move(end_reason);
   facts.was_in_ring = true;
   facts.end_ns = kEnd;
@@ -81,7 +82,7 @@ bool Has(const std::vector<std::string>& texts, const std::string& part) {
 }
 
 void Check(const EndFacts& facts, const std::string& id, Certainty certainty, const std::string& text) {
-  const Verdict verdict = VerdictOf(facts);
+  const EndVerdict verdict = EndVerdictOf(facts);
   CHECK(verdict.id == id);
   CHECK(CertaintyName(verdict.certainty) == std::string(CertaintyName(certainty)));
   CHECK(verdict.text == text);
@@ -96,23 +97,23 @@ TEST_CASE("Rule 1: a crash, by its report, its signal or an error that ends the 
   // The signal handler of the program has run, too.
   crash.ends.push_back(EventOf(ProcessStateKind::kSignal, kEnd, SIGTERM, 1));
   Check(crash, "crash", Certainty::kCertain, "SIGSEGV (0xb) at pc=0x1 in C  [libx.so+0x1]  f+0x9");
-  CHECK(Has(VerdictOf(crash).evidence, "hs_err_pid4711.log"));
+  CHECK(Has(EndVerdictOf(crash).evidence, "hs_err_pid4711.log"));
 
   EndFacts signal = FactsOf(std::nullopt);
   signal.ends.push_back(EventOf(ProcessStateKind::kSignal, kEnd, SIGBUS, 0, {"p.Main.read:5"}));
   Check(signal, "crash", Certainty::kCertain, "SIGBUS in p.Main.read:5 in thread main");
-  CHECK(Has(VerdictOf(signal).missing, "hs_err_pid4711.log"));
+  CHECK(Has(EndVerdictOf(signal).missing, "hs_err_pid4711.log"));
 
   EndFacts error = FactsOf("jvm exit");
   error.header.settings = {{"ExitOnOutOfMemoryError", "true", format::Setting::Origin::kSet}};
   AddError(&error, ErrorOf(kEnd, "Java heap space", {"p.Main.fill:9"}, 1));
   error.accounts = {At(kEnd, {{AccountItem::kHeapMax, Amount::Of(48 * kMiB)}})};
   Check(error, "out_of_memory", Certainty::kCertain, "OutOfMemoryError: Java heap space; the JVM ended itself");
-  CHECK(Has(VerdictOf(error).evidence, "p.Main.fill:9"));
-  CHECK(Has(VerdictOf(error).evidence, "46.0 MiB of 48.0 MiB used"));
-  CHECK(Has(VerdictOf(error).evidence, "-XX:+ExitOnOutOfMemoryError is set"));
+  CHECK(Has(EndVerdictOf(error).evidence, "p.Main.fill:9"));
+  CHECK(Has(EndVerdictOf(error).evidence, "46.0 MiB of 48.0 MiB used"));
+  CHECK(Has(EndVerdictOf(error).evidence, "-XX:+ExitOnOutOfMemoryError is set"));
   error.accounts.clear();
-  CHECK(Has(VerdictOf(error).missing, "no account"));
+  CHECK(Has(EndVerdictOf(error).missing, "no account"));
 }
 
 TEST_CASE("Rule 2: a signal, confirmed by code 143, with its sender where that is known") {
@@ -124,16 +125,16 @@ TEST_CASE("Rule 2: a signal, confirmed by code 143, with its sender where that i
   facts.ends = {EventOf(ProcessStateKind::kSignal, kEnd - 30 * kSecond, SIGTERM, 0)};
   facts.end_reason.reset();
   Check(facts, "signal", Certainty::kProbable, "SIGTERM, its sender is not known; not yet shut down 30.000 s later");
-  CHECK(Has(VerdictOf(facts).missing, "SIGKILL at the end of the grace period"));
-  CHECK(Has(VerdictOf(facts).missing, "who sent it"));
+  CHECK(Has(EndVerdictOf(facts).missing, "SIGKILL at the end of the grace period"));
+  CHECK(Has(EndVerdictOf(facts).missing, "who sent it"));
   // The program handled it long ago.
   facts.ends.front().state.time_ns = kSecond;
   facts.end_ns = 1000 * kSecond;
-  CHECK(VerdictOf(facts).id == "killed");
+  CHECK(EndVerdictOf(facts).id == "killed");
   // It ended in its own way.
   facts.ends.push_back(EventOf(ProcessStateKind::kExit, facts.end_ns, 3 + 1, 0));
-  CHECK(VerdictOf(facts).id == "exit");
-  CHECK(Has(VerdictOf(facts).evidence, "SIGTERM arrived"));
+  CHECK(EndVerdictOf(facts).id == "exit");
+  CHECK(Has(EndVerdictOf(facts).evidence, "SIGTERM arrived"));
 }
 
 TEST_CASE("Rule 3: an exit, with its code and its caller") {
@@ -146,11 +147,11 @@ TEST_CASE("Rule 3: an exit, with its code and its caller") {
   facts.ends.front().state.committed = 1;
   facts.ends.front().frames.clear();
   Check(facts, "exit", Certainty::kCertain, "Runtime.halt(code not known) in thread main");
-  CHECK(Has(VerdictOf(facts).missing, "no stack"));
+  CHECK(Has(EndVerdictOf(facts).missing, "no stack"));
   AddError(&facts, ErrorOf(kEnd - kSecond, "Metaspace"));
-  CHECK(VerdictOf(facts).text.ends_with("; 1.000 s before: OutOfMemoryError: Metaspace"));
+  CHECK(EndVerdictOf(facts).text.ends_with("; 1.000 s before: OutOfMemoryError: Metaspace"));
   facts.errors.front().state.time_ns = kEnd - 20 * kSecond;
-  CHECK(VerdictOf(facts).text == "Runtime.halt(code not known) in thread main");
+  CHECK(EndVerdictOf(facts).text == "Runtime.halt(code not known) in thread main");
 }
 
 TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after an error") {
@@ -163,8 +164,12 @@ TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after 
   Check(facts, "normal", Certainty::kCertain,
         "ended normally: the JVM shut down when its last non-daemon thread ended");
   facts.header.source_reason = "symbols found; not seen: exit: no libjava";
-  CHECK(VerdictOf(facts).certainty == Certainty::kProbable);
-  CHECK(Has(VerdictOf(facts).missing, "exit: no libjava"));
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(EndVerdictOf(facts).missing, "exit: no libjava"));
+  facts.header.source_reason.clear();
+  facts.header.settings.clear();
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(EndVerdictOf(facts).missing, "wrote no events"));
   AddError(&facts, ErrorOf(kEnd, "Java heap space"));
   Check(facts, "out_of_memory", Certainty::kProbable, "OutOfMemoryError: Java heap space; then the JVM ended");
 }
@@ -174,47 +179,65 @@ TEST_CASE("Rule 6: killed, by whom the cgroup tells") {
   facts.accounts = {InCgroup(500 * kMiB, 512 * kMiB)};
   Check(facts, "oom_kill", Certainty::kProbable,
         "probably killed by the kernel's OOM killer, at 98 % of the cgroup's memory limit: 500 MiB of 512 MiB");
-  CHECK(Has(VerdictOf(facts).missing, "--cgroup"));
+  CHECK(Has(EndVerdictOf(facts).missing, "--cgroup"));
   facts.survivor = Survivor{"/cg/memory.events", 3};
   Check(facts, "oom_kill", Certainty::kCertain,
         "killed by the kernel's OOM killer: the cgroup's oom_kill rose from 2 to 3");
   // It did not rise: use alone speaks for it.
   facts.survivor->oom_kills = 2;
-  CHECK(VerdictOf(facts).certainty == Certainty::kProbable);
-  CHECK(Has(VerdictOf(facts).evidence, "as in the recording"));
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(EndVerdictOf(facts).evidence, "as in the recording"));
   facts.accounts = {InCgroup(210 * kMiB, 512 * kMiB)};
   Check(facts, "killed", Certainty::kProbable,
         "killed from outside (SIGKILL), or ended unseen, at 41 % of the cgroup's memory limit: 210 MiB of 512 MiB");
   // The kernel drops page cache before it kills, but not tmpfs.
   facts.accounts = {InCgroup(510 * kMiB, 512 * kMiB, 300 * kMiB)};
-  CHECK(VerdictOf(facts).id == "killed");
+  CHECK(EndVerdictOf(facts).id == "killed");
   facts.accounts = {InCgroup(510 * kMiB, 512 * kMiB, 300 * kMiB, 300 * kMiB)};
-  CHECK(VerdictOf(facts).id == "oom_kill");
+  CHECK(EndVerdictOf(facts).id == "oom_kill");
   AddError(&facts, ErrorOf(kEnd, "", {"java.nio.Bits.reserveMemory:175"}));
-  CHECK(VerdictOf(facts).text.find("OutOfMemoryError: direct buffer memory") != std::string::npos);
+  CHECK(EndVerdictOf(facts).text.find("OutOfMemoryError: direct buffer memory") != std::string::npos);
+}
+
+TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
+  EndFacts facts = FactsOf(std::nullopt);
+  for (uint64_t second = 90; second <= 100; ++second) {
+    facts.accounts.push_back(InCgroup((400 + 10 * (second - 90)) * kMiB, 512 * kMiB));
+    facts.accounts.back().time_ns = second * kSecond;
+  }
+  facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(470 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "killed");
+  CHECK(Has(EndVerdictOf(facts).evidence, "use grew by 7.00 MiB/s in the last 10.0 s: full 6.00 s later"));
+  facts.accounts.back().account.Set(AccountItem::kCgroupMax, Amount::Of(485 * kMiB));
+  facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(469 * kMiB));
+  Check(facts, "killed", Certainty::kProbable,
+        "killed from outside (SIGKILL), or ended unseen, at 97 % of the cgroup's memory limit: 469 MiB of 485 MiB");
+  facts.accounts.front().account.Set(AccountItem::kCgroupCurrent, Amount::Of(300 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "oom_kill");
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
 }
 
 TEST_CASE("Rule 6: what is missing is named") {
   EndFacts facts = FactsOf(std::nullopt);
   Check(facts, "killed", Certainty::kProbable,
         "killed from outside (SIGKILL), or ended unseen; memory use and limit are not recorded");
-  CHECK(Has(VerdictOf(facts).missing, "no account"));
+  CHECK(Has(EndVerdictOf(facts).missing, "no account"));
   facts.accounts = {At(kEnd, {{AccountItem::kCgroupMax, Amount::NotKnown()}})};
   Check(facts, "killed", Certainty::kProbable,
         "killed from outside (SIGKILL), or ended unseen; the memory limit is not known");
-  CHECK(Has(VerdictOf(facts).missing, "memory.max"));
+  CHECK(Has(EndVerdictOf(facts).missing, "memory.max"));
   facts.accounts = {At(kEnd, {{AccountItem::kCgroupMax, Amount::NoLimit()}})};
   Check(facts, "killed", Certainty::kProbable,
         "killed from outside (SIGKILL), or ended unseen; the cgroup has no memory limit");
   facts.accounts.front().account.Set(AccountItem::kHostTotal, Amount::Of(1000 * kMiB));
   facts.accounts.front().account.Set(AccountItem::kHostAvailable, Amount::Of(10 * kMiB));
-  CHECK(VerdictOf(facts).id == "oom_kill");
+  CHECK(EndVerdictOf(facts).id == "oom_kill");
   facts.was_in_ring = false;
-  CHECK(Has(VerdictOf(facts).missing, "the shared ring is gone"));
+  CHECK(Has(EndVerdictOf(facts).missing, "the shared ring is gone"));
   facts.header.ring_path.clear();
-  CHECK(Has(VerdictOf(facts).missing, "ring=auto"));
+  CHECK(Has(EndVerdictOf(facts).missing, "ring=auto"));
   facts.header.settings = {{"ReduceSignalUsage", "true", format::Setting::Origin::kSet}};
-  CHECK(Has(VerdictOf(facts).missing, "-Xrs"));
+  CHECK(Has(EndVerdictOf(facts).missing, "-Xrs"));
 }
 
 TEST_CASE("Recordings without the end of their process") {
@@ -225,13 +248,13 @@ TEST_CASE("Recordings without the end of their process") {
                                    {"stop", "stopped"},
                                    {"nothing recovered", "nothing"}}) {
     INFO(reason);
-    CHECK(VerdictOf(FactsOf(reason)).id == id);
-    CHECK(VerdictOf(FactsOf(reason)).certainty == Certainty::kUnknown);
+    CHECK(EndVerdictOf(FactsOf(reason)).id == id);
+    CHECK(EndVerdictOf(FactsOf(reason)).certainty == Certainty::kUnknown);
   }
   EndFacts running = FactsOf(std::nullopt);
   running.is_running = true;
-  CHECK(VerdictOf(running).id == "running");
-  CHECK(VerdictOf(FactsOf("recovered")).id == "killed");
+  CHECK(EndVerdictOf(running).id == "running");
+  CHECK(EndVerdictOf(FactsOf("recovered")).id == "killed");
 }
 
 TEST_CASE("Errors name the resource that ran out, by message or by stack") {
@@ -243,9 +266,9 @@ TEST_CASE("Errors name the resource that ran out, by message or by stack") {
   AddError(&facts, ErrorOf(kEnd, "", {"java.lang.Thread.start0"}));
   facts.accounts = {
       At(kEnd, {{AccountItem::kCgroupPids, Amount::Of(32)}, {AccountItem::kCgroupPidsMax, Amount::Of(32)}})};
-  CHECK(Has(VerdictOf(facts).evidence, "threads: 32 of 32, the limit of the cgroup"));
+  CHECK(Has(EndVerdictOf(facts).evidence, "threads: 32 of 32, the limit of the cgroup"));
   facts.accounts = {At(kEnd, {{AccountItem::kThreads, Amount::Of(32)}})};
-  CHECK(Has(VerdictOf(facts).evidence, "their limit is not known"));
+  CHECK(Has(EndVerdictOf(facts).evidence, "their limit is not known"));
 }
 
 TEST_CASE("What grew: rate and onset; a sawtooth and a constant have not") {
@@ -277,7 +300,7 @@ TEST_CASE("The limit that would have been enough") {
   facts.accounts = {InCgroup(255 * kMiB, 256 * kMiB)};
   facts.accounts.front().rss = 250 * kMiB;
   facts.accounts.front().heap_committed = 150 * kMiB;
-  const auto next = NextStepsOf(facts, VerdictOf(facts), {}, {}, "app.hrec");
+  const auto next = NextStepsOf(facts, EndVerdictOf(facts), {}, {}, "app.hrec");
   REQUIRE(next.size() == 1);
   CHECK(next[0].text == "memory limit of 300Mi or more, or -Xmx156m or less");
   CHECK(next[0].reason == "the limit leaves 56.0 MiB beside MaxHeapSize; this process needed 100 MiB");

@@ -25,7 +25,9 @@ constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
 // From a signal to the end of the process that obeys it: shutdown hooks, and the grace period of Kubernetes and
 // systemd.
 constexpr uint64_t kGraceNs = 120 * kSecondNs;
-constexpr double kFull = 0.97, kNearlyFull = 0.9, kMuchGc = 0.3, kHostFull = 0.03;
+// Accounts are taken once a second, so that more than this is not unseen.
+constexpr double kUnseenS = 1;
+constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
 // Of a JVM, and of a program without one.
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
 
@@ -183,7 +185,7 @@ void Add(std::vector<std::string>* into, std::string text) {
 }
 
 // Errors of the last ten seconds, for a verdict that is not one of them.
-void AddErrors(const EndFacts& facts, Verdict* verdict) {
+void AddErrors(const EndFacts& facts, EndVerdict* verdict) {
   const EndEvent* const error = LastError(facts);
   if (error == nullptr) return;
   verdict->text += fmt::format("; {} before: {}", SinceText(facts.end_ns - error->state.time_ns), ErrorText(*error));
@@ -200,13 +202,13 @@ std::string_view NotSeen(const format::FileHeader& header) {
                                  : std::string_view(header.source_reason).substr(at + kMark.size());
 }
 
-void AddNotSeen(const EndFacts& facts, Verdict* verdict) {
+void AddNotSeen(const EndFacts& facts, EndVerdict* verdict) {
   if (const std::string_view unseen = NotSeen(facts.header); !unseen.empty())
     verdict->missing.push_back(fmt::format("the recorder could not see {}", ToUtf8(unseen)));
 }
 
-Verdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, Certainty certainty) {
-  Verdict verdict{"out_of_memory", std::move(text), certainty, {}, {}};
+EndVerdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, Certainty certainty) {
+  EndVerdict verdict{"out_of_memory", std::move(text), certainty, {}, {}};
   Add(&verdict.evidence,
       fmt::format("{}{}, {} before the end; {} since the start", ErrorText(error), ByText(error, "in"),
                   SinceText(facts.end_ns - std::min(facts.end_ns, error.state.time_ns)),
@@ -219,14 +221,14 @@ Verdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, 
 }
 
 // Rule 1.
-std::optional<Verdict> Crashed(const EndFacts& facts) {
+std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   const EndEvent* fatal = nullptr;
   for (const EndEvent& error : facts.errors) {
     if (error.state.kind == ProcessStateKind::kError && error.state.committed != 0) fatal = &error;
   }
   const bool has_exited = IsExit(facts.end_reason);  // a JVM that crashes writes no end marker
   if (fatal != nullptr) {
-    Verdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
+    EndVerdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
     for (const char* name : {"ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"}) {
       const format::Setting* const setting = facts.SettingOf(name);
       if (setting != nullptr && setting->value == "true")
@@ -236,7 +238,7 @@ std::optional<Verdict> Crashed(const EndFacts& facts) {
     return verdict;
   }
   if (facts.crash && !has_exited) {
-    Verdict verdict{"crash", facts.crash->problem, Certainty::kCertain, {}, {}};
+    EndVerdict verdict{"crash", facts.crash->problem, Certainty::kCertain, {}, {}};
     if (!facts.crash->frame.empty()) verdict.text += " in " + facts.crash->frame;
     verdict.evidence.push_back(facts.crash->file);
     if (!facts.crash->thread.empty()) verdict.evidence.push_back("thread: " + facts.crash->thread);
@@ -244,7 +246,7 @@ std::optional<Verdict> Crashed(const EndFacts& facts) {
   }
   for (const EndEvent& end : facts.ends) {
     if (end.state.kind != ProcessStateKind::kSignal || !IsCrash(end.state.used)) continue;
-    Verdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain, {}, {}};
+    EndVerdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain, {}, {}};
     verdict.evidence.push_back(fmt::format("signal {}, {} before the end", end.state.used,
                                            SinceText(facts.end_ns - std::min(facts.end_ns, end.state.time_ns))));
     verdict.missing.push_back(
@@ -276,7 +278,7 @@ std::string SenderText(const EndEvent& signal) {
 }
 
 // Rule 2. A program may handle a signal and go on, or end in its own way: then the exit is the verdict.
-std::optional<Verdict> Signalled(const EndFacts& facts) {
+std::optional<EndVerdict> Signalled(const EndFacts& facts) {
   const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
   if (signal == nullptr) return std::nullopt;
   const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
@@ -284,11 +286,11 @@ std::optional<Verdict> Signalled(const EndFacts& facts) {
   const auto code = exit != nullptr ? CodeOf(*exit) : std::nullopt;
   const bool is_confirmed = code == 128 + static_cast<int32_t>(signal->state.used);
   if (!is_confirmed && (after_ns > kGraceNs || exit != nullptr)) return std::nullopt;
-  Verdict verdict{"signal",
-                  fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
-                  is_confirmed ? Certainty::kCertain : Certainty::kProbable,
-                  {},
-                  {}};
+  EndVerdict verdict{"signal",
+                     fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
+                     is_confirmed ? Certainty::kCertain : Certainty::kProbable,
+                     {},
+                     {}};
   Add(&verdict.evidence, fmt::format("signal {} arrived {} before the end", signal->state.used, SinceText(after_ns)));
   if (is_confirmed) Add(&verdict.evidence, fmt::format("the JVM then exited with code {}", *code));
   if (signal->state.committed == 0)
@@ -304,16 +306,16 @@ std::optional<Verdict> Signalled(const EndFacts& facts) {
 }
 
 // Rule 3.
-std::optional<Verdict> Exited(const EndFacts& facts) {
+std::optional<EndVerdict> Exited(const EndFacts& facts) {
   const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
   if (exit == nullptr) return std::nullopt;
   const auto code = CodeOf(*exit);
-  Verdict verdict{"exit",
-                  fmt::format("{}({}){}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
-                              code ? fmt::to_string(*code) : "code not known", ByText(*exit, "called by")),
-                  Certainty::kCertain,
-                  {},
-                  {}};
+  EndVerdict verdict{"exit",
+                     fmt::format("{}({}){}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
+                                 code ? fmt::to_string(*code) : "code not known", ByText(*exit, "called by")),
+                     Certainty::kCertain,
+                     {},
+                     {}};
   for (size_t i = 0; i < std::min<size_t>(exit->frames.size(), 4); ++i) {
     if (i == 0)
       verdict.evidence.push_back("stack: " + exit->frames[i]);
@@ -331,10 +333,10 @@ std::optional<Verdict> Exited(const EndFacts& facts) {
 }
 
 // Rule 4.
-std::optional<Verdict> Uncaught(const EndFacts& facts) {
+std::optional<EndVerdict> Uncaught(const EndFacts& facts) {
   const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
   if (uncaught == nullptr) return std::nullopt;
-  Verdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
+  EndVerdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
   if (!uncaught->state.cause.empty()) verdict.text += ": " + uncaught->state.cause;
   verdict.text += ByText(*uncaught, "in");
   Add(&verdict.evidence, "the main thread ended by it");
@@ -343,23 +345,26 @@ std::optional<Verdict> Uncaught(const EndFacts& facts) {
 }
 
 // Rule 5.
-Verdict Ended(const EndFacts& facts) {
+EndVerdict Ended(const EndFacts& facts) {
   if (const EndEvent* const error = LastError(facts)) {
-    Verdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
+    EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
     verdict.missing.emplace_back("whether the error was caught: exit code 1 or a stack trace on stderr would tell");
     AddNotSeen(facts, &verdict);
     return verdict;
   }
-  Verdict verdict{
+  EndVerdict verdict{
       "normal", "ended normally: the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
-  verdict.evidence.emplace_back("the recording has its end marker, and no exit, signal or error before it");
+  verdict.evidence.emplace_back("end marker; no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
     verdict.text = "the program ended by itself";
     verdict.certainty = Certainty::kProbable;
     verdict.missing.emplace_back("its exit code: a program without a JVM has no events");
     return verdict;
   }
-  if (!NotSeen(facts.header).empty()) verdict.certainty = Certainty::kProbable;
+  // A recorder that writes events writes settings.
+  const bool has_events = !facts.header.settings.empty();
+  if (!has_events || !NotSeen(facts.header).empty()) verdict.certainty = Certainty::kProbable;
+  if (!has_events) verdict.missing.emplace_back("exits, signals and errors: the recorder wrote no events");
   AddNotSeen(facts, &verdict);
   verdict.missing.emplace_back("an uncaught exception of the main thread: exit code 1 would tell");
   return verdict;
@@ -384,39 +389,46 @@ std::optional<Fill> FillOf(const AccountAt* at) {
 std::string FillText(const Fill& fill) {
   std::string text = fmt::format("{} % of the cgroup's memory limit", std::lround(100 * fill.Share()));
   text += ": " + OfText(fill.needed, fill.limit);
-  if (fill.used > fill.needed) text += fmt::format(", and {} of page cache", BytesText(fill.used - fill.needed));
+  const uint64_t dropped = fill.used - fill.needed;
+  if (dropped > fill.limit / 100) text += fmt::format(", and {} of page cache", BytesText(dropped));
   return text;
 }
 
-// What use may have been reached when nothing was written any more: growth of the last ten seconds, continued.
-std::string TrendText(const EndFacts& facts, const Fill& fill) {
-  const AccountAt& last = *facts.last();
-  const AccountAt* earlier = nullptr;
-  for (const AccountAt& at : facts.accounts) {
-    if (at.time_ns < last.time_ns && at.time_ns + kEndNs >= last.time_ns) {
-      earlier = &at;
-      break;
-    }
+// Growth of the use in the ten seconds before the last account.
+struct Trend {
+  double per_second = 0, seconds = 0;
+  double SecondsTo(const Fill& fill) const {
+    return static_cast<double>(fill.limit - std::min(fill.limit, fill.needed)) / per_second;
   }
-  const auto from = FillOf(earlier);
-  if (!from || from->needed >= fill.needed) return "";
+};
+
+// nullopt: it did not grow.
+std::optional<Trend> TrendOf(const EndFacts& facts, const Fill& fill) {
+  const AccountAt& last = *facts.last();
+  const auto earlier = std::ranges::find_if(
+      facts.accounts, [&](const AccountAt& at) { return at.time_ns + kEndNs >= last.time_ns && FillOf(&at); });
+  if (earlier == facts.accounts.end() || earlier->time_ns >= last.time_ns) return std::nullopt;
+  const Fill from = *FillOf(&*earlier);
+  if (from.needed >= fill.needed) return std::nullopt;
   const double seconds = static_cast<double>(last.time_ns - earlier->time_ns) * 1e-9;
-  const double rate = static_cast<double>(fill.needed - from->needed) / seconds;
-  return fmt::format("use grew by {}/s in the last {}; the limit was {} away", BytesText(rate),
-                     SinceText(last.time_ns - earlier->time_ns),
-                     BytesText(fill.limit - std::min(fill.limit, fill.needed)));
+  return Trend{static_cast<double>(fill.needed - from.needed) / seconds, seconds};
 }
 
-constexpr char kKernelTells[] =
-    "the kernel's log (dmesg -T | grep -i 'killed process') or the pod's status (kubectl describe pod: OOMKilled, 137)";
+std::string TrendText(const Trend& trend, const Fill& fill) {
+  const auto time = [](double seconds) { return render::FormatInline(seconds, render::Unit::kSeconds, true); };
+  return fmt::format("use grew by {}/s in the last {}: full {} later", BytesText(trend.per_second), time(trend.seconds),
+                     time(trend.SecondsTo(fill)));
+}
 
-void AddUnknownLimit(const EndFacts& facts, Verdict* verdict) {
+constexpr char kKernelTells[] = "dmesg ('Killed process') or kubectl describe pod (OOMKilled)";
+
+void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
   const Amount limit = AmountAt(facts.last(), AccountItem::kCgroupMax);
   if (facts.last() == nullptr || facts.last()->account.empty()) {
     verdict->text += "; memory use and limit are not recorded";
     verdict->missing.emplace_back(
         "memory limit and use: this recording has no account of the process (its agent wrote none); " +
-        std::string(kKernelTells) + " would tell");
+        std::string(kKernelTells));
     return;
   }
   if (limit.has_no_limit()) {
@@ -431,7 +443,7 @@ void AddUnknownLimit(const EndFacts& facts, Verdict* verdict) {
         verdict->certainty = Certainty::kProbable;
       }
     }
-    verdict->missing.push_back("who killed it: " + std::string(kKernelTells) + " would tell");
+    verdict->missing.push_back("who killed it: " + std::string(kKernelTells));
     return;
   }
   verdict->text += "; the memory limit is not known";
@@ -443,8 +455,8 @@ void AddUnknownLimit(const EndFacts& facts, Verdict* verdict) {
 }
 
 // Rule 6.
-Verdict Killed(const EndFacts& facts) {
-  Verdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
+EndVerdict Killed(const EndFacts& facts) {
+  EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
   const auto fill = FillOf(facts.last());
   const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
   if (facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value()) {
@@ -459,25 +471,23 @@ Verdict Killed(const EndFacts& facts) {
   } else if (fill->Share() >= kFull) {
     verdict.id = "oom_kill";
     verdict.text = "probably killed by the kernel's OOM killer, at " + FillText(*fill);
+  } else if (const auto trend = TrendOf(facts, *fill); trend && trend->SecondsTo(*fill) <= kUnseenS) {
+    verdict.id = "oom_kill";
+    verdict.text = fmt::format("probably killed by the kernel's OOM killer, at {}, growing by {}/s", FillText(*fill),
+                               BytesText(trend->per_second));
   } else {
     verdict.text += ", at " + FillText(*fill);
   }
-  if (facts.last() != nullptr && facts.end_ns > facts.last()->time_ns) {
-    verdict.evidence.push_back(fmt::format("no end marker; the last account is {} before the last event",
-                                           SinceText(facts.end_ns - facts.last()->time_ns)));
-  } else {
-    verdict.evidence.emplace_back("no end marker, no exit and no signal");
-  }
   if (fill && verdict.certainty != Certainty::kCertain) {
-    Add(&verdict.evidence, TrendText(facts, *fill));
+    if (const auto trend = TrendOf(facts, *fill)) verdict.evidence.push_back(TrendText(*trend, *fill));
     if (facts.survivor && kills.is_known()) {
       verdict.evidence.push_back(
           fmt::format("{}: oom_kill is {}, as in the recording", facts.survivor->file, facts.survivor->oom_kills));
     } else {
-      verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR, on the same host), " +
-                                std::string(kKernelTells) + " would tell");
+      verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR), " + std::string(kKernelTells));
     }
   }
+  verdict.evidence.emplace_back("no end marker, no exit, no signal and no crash report");
   const format::Setting* const reduced = facts.SettingOf("ReduceSignalUsage");
   if (reduced != nullptr && reduced->value == "true")
     verdict.missing.emplace_back("SIGTERM, SIGINT and SIGHUP: with -Xrs they end the JVM unseen");
@@ -493,9 +503,9 @@ Verdict Killed(const EndFacts& facts) {
 }
 
 // Recordings that do not have the end of their process.
-std::optional<Verdict> NoEnd(const EndFacts& facts) {
+std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   const auto of = [](const char* id, std::string text, std::string missing) {
-    Verdict verdict{id, std::move(text), Certainty::kUnknown, {}, {}};
+    EndVerdict verdict{id, std::move(text), Certainty::kUnknown, {}, {}};
     Add(&verdict.missing, std::move(missing));
     return verdict;
   };
@@ -609,6 +619,15 @@ std::optional<std::pair<uint64_t, uint64_t>> BesideHeap(const EndFacts& facts) {
   return std::pair(beside(*facts.last()), peak);
 }
 
+// Whether it takes a tenth of the process' memory more than before: for recordings that are too short for a rate.
+bool HasRisen(const EndFacts& facts, std::string_view id) {
+  const auto owner = std::ranges::find(Owners(), id, &Owner::id);
+  if (facts.before() == nullptr || owner->is_count) return false;
+  const uint64_t to = AmountsOf(*owner, *facts.last()).Main().value_or(0);
+  const uint64_t from = AmountsOf(*owner, *facts.before()).Main().value_or(to);
+  return to > from + facts.last()->rss / 10;
+}
+
 void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
   const auto heap = facts.NumberOf("MaxHeapSize");
@@ -656,7 +675,7 @@ const EndEvent* LastError(const EndFacts& facts) {
   return &facts.errors.back();
 }
 
-Verdict VerdictOf(const EndFacts& facts) {
+EndVerdict EndVerdictOf(const EndFacts& facts) {
   if (auto verdict = NoEnd(facts)) return *verdict;
   for (auto* rule : {&Crashed, &Signalled, &Exited, &Uncaught}) {
     if (auto verdict = (*rule)(facts)) return *verdict;
@@ -670,18 +689,18 @@ const std::vector<Owner>& Owners() {
       {"cgroup", "cgroup", false, kCgroupCurrent, {}, {}, kCgroupMax},
       {"process", "process (RSS)", false, {}, {}, {}, {}},
       {"heap", "heap", false, {}, {}, kHeapResident, kHeapMax},
-      {"old_generation", "old generation, live", false, kOldAfterCollection, kOldCommitted, {}, kOldMax},
-      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
-      {"class_space", "  of it class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
-      {"code_cache", "code cache", false, kCodeUsed, kCodeCommitted, kCodeResident, kCodeMax},
+      {"old_generation", "old generation, live", false, kOldAfterCollection, {}, {}, kOldMax},
       {"direct_buffers", "direct buffers", false, kDirectUsed, {}, {}, kDirectMax},
+      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
       {"stacks", "thread stacks", false, {}, kStacksReserved, kStacksResident, {}},
-      {"collector", "collector", false, {}, kCollectorCommitted, kCollectorResident, {}},
       {"malloc", "malloc", false, kMallocUsed, {}, kMallocResident, {}},
       {"unexplained", "unexplained", false, {}, {}, kUnexplained, {}},
+      {"collector", "collector", false, {}, kCollectorCommitted, kCollectorResident, {}},
+      {"code_cache", "code cache", false, kCodeUsed, kCodeCommitted, kCodeResident, kCodeMax},
       {"threads", "threads", true, kThreads, {}, {}, kThreadsMax},
       {"cgroup_threads", "threads of cgroup", true, kCgroupPids, {}, {}, kCgroupPidsMax},
       {"descriptors", "open files", true, kDescriptors, {}, {}, kDescriptorsMax},
+      {"class_space", "class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
       {"mapped_buffers", "mapped buffers", false, kMappedUsed, {}, {}, {}},
       {"libraries", "libraries, files", false, {}, {}, kLibrariesResident, {}},
       {"shared_classes", "shared classes", false, {}, {}, kSharedDataResident, {}},
@@ -726,8 +745,9 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   return grown;
 }
 
-std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
-                                  const std::vector<LiveSite>& sites, const std::string& name) {
+std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdict,
+                                  const std::vector<GrownOwner>& grown, const std::vector<LiveSite>& sites,
+                                  const std::string& name) {
   std::vector<NextStep> advice;
   std::string file;
   for (const std::string& one : FilesOf(name)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
@@ -737,7 +757,11 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict,
   const EndEvent* const error = LastError(facts);
   const Resource resource = error != nullptr ? ResourceOf(*error) : Resource::kOther;
   const auto grows = [&](std::string_view id) {
-    return std::ranges::any_of(grown, [&](const GrownOwner& one) { return one.owner->id == id; });
+    return HasRisen(facts, id) ||
+           std::ranges::any_of(grown, [&](const GrownOwner& one) { return one.owner->id == id; });
+  };
+  const auto is_leak_of = [](format::Stream stream) {
+    return [stream](const LiveSite& site) { return site.leak && site.stream == stream; };
   };
   const bool is_out_of_memory = verdict.id == "oom_kill" || verdict.id == "killed";
   const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || facts.was_heap_full ||
@@ -748,23 +772,24 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict,
     if (facts.header.max_tracked_objects == 0) {
       advice.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
     } else {
-      const bool leaks = !sites.empty() && sites.front().leak.has_value();
+      const bool leaks = std::ranges::any_of(sites, is_leak_of(format::Stream::kAllocations));
       command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
     }
   }
-  if (is_out_of_memory) AdviseLimit(facts, &advice);
   if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
     command("top --class '*ClassLoader' --by site", "who makes class loaders");
   if (resource == Resource::kDirect || grows("direct_buffers"))
     command("tree --callers --class java.nio.DirectByteBuffer", "who allocates direct buffers");
   if (resource == Resource::kThreads || grows("threads"))
     command("print --kind event", "which code starts threads, with stacks");
+  const bool leaks_native = std::ranges::any_of(sites, is_leak_of(format::Stream::kNative));
   const bool wants_native =
-      grows("unexplained") || grows("malloc") || (is_out_of_memory && grows("process") && !wants_heap);
+      leaks_native || grows("unexplained") || grows("malloc") || (is_out_of_memory && grows("process") && !wants_heap);
   if (wants_native && facts.header.max_tracked_blocks == 0)
     advice.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
+  if (is_out_of_memory) AdviseLimit(facts, &advice);
   if (verdict.id == "stopped" || verdict.id == "continues" || verdict.id == "running") return advice;
   if (advice.empty()) command("summary", "what the process did");
   return advice;

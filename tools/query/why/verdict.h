@@ -26,7 +26,7 @@ namespace heaprec::tools {
 enum class Certainty : uint8_t { kCertain, kProbable, kUnknown };
 const char* CertaintyName(Certainty certainty);  // "certain", "probable", "not known"
 
-struct Verdict {
+struct EndVerdict {
   std::string id;    // "crash", "out_of_memory", "signal", "exit", "uncaught", "normal", "oom_kill", "killed",
                      // "running", "continues", "stopped", "nothing"
   std::string text;  // one sentence without its full stop
@@ -34,7 +34,7 @@ struct Verdict {
   std::vector<std::string> evidence, missing;
 };
 
-Verdict VerdictOf(const EndFacts& facts);
+EndVerdict EndVerdictOf(const EndFacts& facts);
 
 // What ran out according to an error.
 enum class Resource : uint8_t { kOther, kHeap, kMetaspace, kClassSpace, kDirect, kThreads, kStack, kArray, kGcTime };
@@ -72,7 +72,8 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts);
 struct NextStep {
   std::string text, reason;
 };
-std::vector<NextStep> NextStepsOf(const EndFacts& facts, const Verdict& verdict, const std::vector<GrownOwner>& grown,
-                                  const std::vector<LiveSite>& sites, const std::string& file);
+std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdict,
+                                  const std::vector<GrownOwner>& grown, const std::vector<LiveSite>& sites,
+                                  const std::string& file);
 
 }  // namespace heaprec::tools

@@ -19,7 +19,6 @@
 #include "tools/query/live/live_query.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/query/summary/summary_query.h"
-#include "tools/query/why/verdict.h"
 #include "tools/render/report.h"
 #include "tools/text/exit_code.h"
 
@@ -53,20 +52,6 @@ Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
 render::Group TotalReport(const SummaryTotal& total);
-
-// `heaprec why` as a report: how the process ended, its account of memory, what grew, and what to do.
-
-struct WhyAnswer {
-  const EndFacts& facts;
-  const Verdict& verdict;
-  const std::vector<GrownOwner>& grown;
-  const std::vector<LiveSite>& sites;  // leaks first
-  const std::vector<NextStep>& advice;
-  bool is_brief = false;  // shows only the first evidence, sites and advice
-};
-
-// `name`: empty, or "recordings[]" if there are several.
-render::Group WhyReport(const WhyAnswer& answer, const char* name);
 
 // The recorder's counters of one stream: points, losses, its busiest interval.
 

@@ -1,3 +1,5 @@
+#include "tools/report/recording/why_report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "tools/input/stream_traits.h"
 #include "tools/render/value_format.h"
-#include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -15,6 +16,9 @@ using namespace render;
 
 namespace {
 
+// Growth that begins in this part of the time begins with the recording.
+constexpr double kFromTheStart = 0.05;
+constexpr uint64_t kManyStarts = 10;  // threads
 constexpr size_t kEvidence = 3, kGrown = 3, kSites = 2;
 
 struct AccountRow {
@@ -94,7 +98,7 @@ void AddAccount(const EndFacts& facts, Group* into) {
 
 std::string Shown(const Value& value, Unit unit) { return FormatInline(value, unit, true); }
 
-void AddGrown(const std::vector<GrownOwner>& grown, size_t most, Group* into) {
+void AddGrown(const EndFacts& facts, const std::vector<GrownOwner>& grown, size_t most, Group* into) {
   static const std::vector<Column<GrownOwner>> columns{
       {"owner", "", Unit::kText, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.owner->id); }},
       {"per_second", "", Unit::kNumber, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.per_second); }},
@@ -105,22 +109,25 @@ void AddGrown(const std::vector<GrownOwner>& grown, size_t most, Group* into) {
   Table table = MakeTable("grew", columns, grown);
   table.detail = Detail::kJsonOnly;
   into->Add(std::move(table));
-  for (size_t i = 0; i < std::min(grown.size(), most); ++i) {
-    const GrownOwner& one = grown[i];
-    std::string name(one.owner->name);
-    name.erase(0, name.find_first_not_of(' '));
+  // The cgroup grows with its process.
+  const bool has_process = std::ranges::any_of(grown, [](const GrownOwner& one) { return one.owner->id == "process"; });
+  size_t shown = 0;
+  for (const GrownOwner& one : grown) {
+    if (shown == most) break;
+    if (has_process && one.owner->id == "cgroup") continue;
+    ++shown;
+    const std::string name(one.owner->name);
     const Unit rate = one.owner->is_count ? Unit::kPerSecond : Unit::kGrowth;
     const Unit amount = one.owner->is_count ? Unit::kInteger : Unit::kBytes;
-    into->Add(Fact("grew", name + " {} since {} after the start: {} -> {}",
-                   {{"", one.per_second, rate},
-                    {"", static_cast<uint64_t>(one.since_s * 1e9), Unit::kNanoseconds},
-                    {"", one.from, amount},
-                    {"", one.to, amount}},
-                   Detail::kTextOnly));
+    const std::string since = one.since_s < kFromTheStart * static_cast<double>(facts.end_ns) * 1e-9
+                                  ? " from the start"
+                                  : " since " + Shown(one.since_s, Unit::kSeconds);
+    into->Add(Fact("grew", name + " {}" + since + ": {} -> {}",
+                   {{"", one.per_second, rate}, {"", one.from, amount}, {"", one.to, amount}}, Detail::kTextOnly));
   }
 }
 
-void AddSites(const EndFacts& facts, const std::vector<LiveSite>& sites, size_t most, Group* into) {
+void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSite>& sites, size_t most, Group* into) {
   static const std::vector<Column<LiveSite>> columns{
       {"kind", "", Unit::kText, Detail::kJsonOnly,
        [](const LiveSite& one) { return Value(TraitsOf(one.stream).name); }},
@@ -142,32 +149,36 @@ void AddSites(const EndFacts& facts, const std::vector<LiveSite>& sites, size_t 
   if (tracks && !has_leak && sites.empty()) into->Add(Fact("leak", "no live sample at the end", {}, Detail::kTextOnly));
   for (size_t i = 0; i < std::min(sites.size(), most); ++i) {
     const LiveSite& one = sites[i];
-    if (has_leak && !one.leak) break;
+    // What is live matters where the heap is full, or grows.
+    if (has_leak ? !one.leak : !is_heap_full) break;
     const std::string kind =
         one.stream == format::Stream::kAllocations ? "" : std::string(TraitsOf(one.stream).name) + " ";
     std::string text = kind + one.site + "  " + Shown(one.bytes, Unit::kBytes);
-    if (!IsUnknown(one.share) && !IsRange(one.share))
-      text += ", " + Shown(one.share.value, Unit::kShare) + " of what is live";
     if (one.leak) text += ", " + Shown(one.leak->per_second, Unit::kGrowth);
-    if (one.leak && one.leak->since_s)
-      text += " since " + Shown(std::max(one.leak->since_s->value, 0.0), Unit::kSeconds) + " after the start";
+    if (one.leak && one.leak->since_s && one.leak->since_s->low > 0)
+      text += " since " + Shown(one.leak->since_s->value, Unit::kSeconds);
     into->Add(Fact(has_leak ? "leak" : "live", "{}", {{"", text}}, Detail::kTextOnly));
   }
 }
 
 void AddGc(const EndFacts& facts, Group* into) {
   if (facts.last_gc_ns == 0 && facts.gc.paused_ns == 0) return;
-  std::string text = "pauses took {} of the last {}, and {} of the whole time";
-  std::vector<Field> fields{{"gc.share_at_end", facts.gc_at_end.Share(), Unit::kShare},
-                            {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds},
-                            {"gc.share", facts.gc.Share(), Unit::kShare}};
-  if (!facts.last_gc_cause.empty()) {
-    text += "; the last one: {}, {} before the end";
-    fields.push_back({"gc.last_cause", facts.last_gc_cause});
-    fields.push_back(
-        {"gc.last_before_end_ns", facts.end_ns - std::min(facts.end_ns, facts.last_gc_ns), Unit::kNanoseconds});
-  }
-  into->Add(Fact("gc", text, std::move(fields)));
+  const auto seconds = [](uint64_t ns) { return Shown(static_cast<double>(ns) * 1e-9, Unit::kSeconds); };
+  const uint64_t ago_ns = facts.end_ns - std::min(facts.end_ns, facts.last_gc_ns);
+  std::string text = "{} of the last " + seconds(facts.gc_at_end.of_ns) + " in pauses, {} of all";
+  if (!facts.last_gc_cause.empty()) text += "; last: {}, " + seconds(ago_ns) + " before the end";
+  into->Add(Fact("gc", text,
+                 {{"gc.share_at_end", facts.gc_at_end.Share(), Unit::kShare},
+                  {"gc.share", facts.gc.Share(), Unit::kShare},
+                  {"gc.last_cause", facts.last_gc_cause},
+                  {"gc.last_before_end_ns", ago_ns, Unit::kNanoseconds},
+                  {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds}}));
+}
+
+bool IsHeapFull(const WhyAnswer& answer) {
+  const EndEvent* const error = LastError(answer.facts);
+  return answer.facts.was_heap_full || (error != nullptr && ResourceOf(*error) == Resource::kHeap) ||
+         std::ranges::any_of(answer.grown, [](const GrownOwner& one) { return one.owner->id == "old_generation"; });
 }
 
 bool IsOver(const std::string& id) {
@@ -183,7 +194,7 @@ void AddTexts(const char* heading, const std::vector<std::string>& texts, size_t
 
 Group WhyReport(const WhyAnswer& answer, const char* name) {
   const EndFacts& facts = answer.facts;
-  const Verdict& verdict = answer.verdict;
+  const EndVerdict& verdict = answer.verdict;
   const auto most = [&](size_t brief) { return answer.is_brief ? brief : SIZE_MAX; };
   Group group{name, {}};
   const uint64_t end_epoch_ns = facts.header.start_epoch_ns + facts.end_ns;
@@ -211,14 +222,16 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
   AddTexts("evidence", verdict.evidence, most(kEvidence), &group);
   AddTexts("missing", verdict.missing, most(kEvidence), &group);
   AddAccount(facts, &group);
-  AddGrown(answer.grown, most(kGrown), &group);
-  AddSites(facts, answer.sites, most(kSites), &group);
+  AddGrown(facts, answer.grown, most(kGrown), &group);
+  AddSites(facts, IsHeapFull(answer), answer.sites, most(kSites), &group);
   if (!facts.thread_sites.empty()) {
     const ThreadSite& site = facts.thread_sites.front();
-    group.Add(Fact("threads", "{} started at least {}, {} starts failed",
+    const bool is_many = site.started + site.failed >= kManyStarts;
+    group.Add(Fact("threads", site.failed > 0 ? "{} started {} or more, {} starts failed" : "{} started {} or more",
                    {{"thread_starts.site", site.site},
                     {"thread_starts.started", site.started, Unit::kInteger},
-                    {"thread_starts.failed", site.failed, Unit::kInteger}}));
+                    {"thread_starts.failed", site.failed, Unit::kInteger}},
+                   is_many ? Detail::kAlways : Detail::kWide));
   }
   AddGc(facts, &group);
   static const std::vector<Column<NextStep>> columns{
