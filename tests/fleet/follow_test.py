@@ -1,7 +1,7 @@
 """ship --follow with recordings that grow: each slice arrives once, and memory stays within its bound.
 
 Usage: follow_test.py HEAPREC GENERATE
-HEAPREC_FLEET_HOSTS (default 40): how many recordings.
+HEAPREC_FLEET_HOSTS (default 20): how many recordings.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 from support import HEAPREC, ask, contents, generate, heaprec, local_shards, run, same, select, ship, side_by_side, wait_until
 
 GENERATE = sys.argv[2]
-HOSTS, SECONDS, SLICE = int(os.environ.get("HEAPREC_FLEET_HOSTS", "40")), 120, "1m"
+HOSTS, SECONDS, SLICE = int(os.environ.get("HEAPREC_FLEET_HOSTS", "20")), 120, "1m"
 FIRST = 0.7  # of the bytes: the first slice is over by then
 MAX_MEMORY_KIB = 64 << 10
 
