@@ -454,6 +454,21 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
       kKernelTells));
 }
 
+// The process ended at its first errors, and the JVM could not write its end marker: without heap left even the
+// handler of uncaught exceptions fails. A process that goes on after errors has ended by something else.
+std::optional<EndVerdict> EndedByError(const EndFacts& facts) {
+  const EndEvent* const error = LastError(facts);
+  if (error == nullptr || facts.first_error_ns + kEndNs < facts.end_ns) return std::nullopt;
+  if (static_cast<double>(facts.end_ns - std::min(facts.end_ns, facts.errors.back().state.time_ns)) > kUnseenS * 1e9)
+    return std::nullopt;
+  EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the process ended, without an end marker",
+                               Certainty::kProbable);
+  verdict.missing.emplace_back(
+      "whether it was killed in that second; exit code 1 or the stack trace on stderr would tell");
+  AddNotSeen(facts, &verdict);
+  return verdict;
+}
+
 // Rule 6.
 EndVerdict Killed(const EndFacts& facts) {
   EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
@@ -477,6 +492,9 @@ EndVerdict Killed(const EndFacts& facts) {
                                BytesText(trend->per_second));
   } else {
     verdict.text += ", at " + FillText(*fill);
+  }
+  if (verdict.id == "killed") {
+    if (auto error = EndedByError(facts)) return *error;
   }
   if (fill && verdict.certainty != Certainty::kCertain) {
     if (const auto trend = TrendOf(facts, *fill)) verdict.evidence.push_back(TrendText(*trend, *fill));
