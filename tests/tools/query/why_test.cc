@@ -199,6 +199,20 @@ TEST_CASE("Rule 6: killed, by whom the cgroup tells") {
   CHECK(EndVerdictOf(facts).text.find("OutOfMemoryError: direct buffer memory") != std::string::npos);
 }
 
+TEST_CASE("Rule 6: an error that leaves the JVM no heap for its end; errors that a service lives on with") {
+  EndFacts facts = FactsOf(std::nullopt);
+  facts.accounts = {InCgroup(210 * kMiB, 512 * kMiB)};
+  AddError(&facts, ErrorOf(kEnd - kSecond / 2, "Java heap space", {"p.Main.fill:9"}));
+  Check(facts, "out_of_memory", Certainty::kProbable,
+        "OutOfMemoryError: Java heap space; then the process ended, without an end marker");
+  CHECK(Has(EndVerdictOf(facts).missing, "killed in that second"));
+  facts.first_error_ns = kSecond;
+  CHECK(EndVerdictOf(facts).id == "killed");
+  CHECK(EndVerdictOf(facts).text.ends_with("; 0.500 s before: OutOfMemoryError: Java heap space"));
+  facts.errors.back().state.time_ns = facts.first_error_ns = kEnd - 5 * kSecond;
+  CHECK(EndVerdictOf(facts).id == "killed");
+}
+
 TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
   EndFacts facts = FactsOf(std::nullopt);
   for (uint64_t second = 90; second <= 100; ++second) {

@@ -27,6 +27,8 @@ constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
 constexpr uint64_t kGraceNs = 120 * kSecondNs;
 // Accounts are taken once a second, so that more than this is not unseen.
 constexpr double kUnseenS = 1;
+// What is further away did not end the process.
+constexpr double kSoonS = 10;
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
 // Of a JVM, and of a program without one.
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
@@ -454,6 +456,21 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
       kKernelTells));
 }
 
+// The process ended at its first errors, and the JVM could not write its end marker: without heap left even the
+// handler of uncaught exceptions fails. A process that goes on after errors has ended by something else.
+std::optional<EndVerdict> EndedByError(const EndFacts& facts) {
+  const EndEvent* const error = LastError(facts);
+  if (error == nullptr || facts.first_error_ns + kEndNs < facts.end_ns) return std::nullopt;
+  if (static_cast<double>(facts.end_ns - std::min(facts.end_ns, facts.errors.back().state.time_ns)) > kUnseenS * 1e9)
+    return std::nullopt;
+  EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the process ended, without an end marker",
+                               Certainty::kProbable);
+  verdict.missing.emplace_back(
+      "whether it was killed in that second; exit code 1 or the stack trace on stderr would tell");
+  AddNotSeen(facts, &verdict);
+  return verdict;
+}
+
 // Rule 6.
 EndVerdict Killed(const EndFacts& facts) {
   EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
@@ -478,8 +495,12 @@ EndVerdict Killed(const EndFacts& facts) {
   } else {
     verdict.text += ", at " + FillText(*fill);
   }
+  if (verdict.id == "killed") {
+    if (auto error = EndedByError(facts)) return *error;
+  }
   if (fill && verdict.certainty != Certainty::kCertain) {
-    if (const auto trend = TrendOf(facts, *fill)) verdict.evidence.push_back(TrendText(*trend, *fill));
+    if (const auto trend = TrendOf(facts, *fill); trend && trend->SecondsTo(*fill) <= kSoonS)
+      verdict.evidence.push_back(TrendText(*trend, *fill));
     if (facts.survivor && kills.is_known()) {
       verdict.evidence.push_back(
           fmt::format("{}: oom_kill is {}, as in the recording", facts.survivor->file, facts.survivor->oom_kills));
@@ -763,7 +784,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
   const auto is_leak_of = [](format::Stream stream) {
     return [stream](const LiveSite& site) { return site.leak && site.stream == stream; };
   };
-  const bool is_out_of_memory = verdict.id == "oom_kill" || verdict.id == "killed";
+  const bool was_killed = verdict.id == "oom_kill" || verdict.id == "killed";
   const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || facts.was_heap_full ||
                           grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
   if (verdict.id == "exit" || verdict.id == "signal")
@@ -784,12 +805,12 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     command("print --kind event", "which code starts threads, with stacks");
   const bool leaks_native = std::ranges::any_of(sites, is_leak_of(format::Stream::kNative));
   const bool wants_native =
-      leaks_native || grows("unexplained") || grows("malloc") || (is_out_of_memory && grows("process") && !wants_heap);
+      leaks_native || grows("unexplained") || grows("malloc") || (was_killed && grows("process") && !wants_heap);
   if (wants_native && facts.header.max_tracked_blocks == 0)
     advice.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
-  if (is_out_of_memory) AdviseLimit(facts, &advice);
+  if (verdict.id == "oom_kill") AdviseLimit(facts, &advice);
   if (verdict.id == "stopped" || verdict.id == "continues" || verdict.id == "running") return advice;
   if (advice.empty()) command("summary", "what the process did");
   return advice;

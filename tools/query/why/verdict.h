@@ -5,7 +5,7 @@
 //   3 exit         System.exit or Runtime.halt
 //   4 uncaught     the main thread ended by an exception
 //   5 normal       an end marker, and nothing of the above; after an error of the last ten seconds: error
-//   6 killed       no end marker
+//   6 killed       no end marker; right after its first errors: error
 //
 // Units:    bytes, seconds.
 // Failure:  none. What is not in the recording is named in `missing`, with what would have told it.

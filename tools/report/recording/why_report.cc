@@ -217,7 +217,8 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
                     {"end_marker", facts.end_reason ? Value(*facts.end_reason) : Value()},
                     {"errors", facts.errors_seen, Unit::kInteger},
                     {"why.verdict", verdict.id}}));
-  group.Add(Fact("why", "{} ({})", {{"why.text", verdict.text}, {"why.certainty", CertaintyName(verdict.certainty)}}));
+  group.Add(Fact("why", verdict.certainty == Certainty::kUnknown ? "{}" : "{} ({})",
+                 {{"why.text", verdict.text}, {"why.certainty", CertaintyName(verdict.certainty)}}));
   group.Add(Hidden({{"why.evidence", verdict.evidence}, {"why.missing", verdict.missing}}));
   AddTexts("evidence", verdict.evidence, most(kEvidence), &group);
   AddTexts("missing", verdict.missing, most(kEvidence), &group);
