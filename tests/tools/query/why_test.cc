@@ -161,8 +161,7 @@ TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after 
   Check(facts, "uncaught", Certainty::kCertain,
         "uncaught java.io.IOException: no such file in p.Main.main:3 in thread main");
   facts.ends.clear();
-  Check(facts, "normal", Certainty::kCertain,
-        "ended normally: the JVM shut down when its last non-daemon thread ended");
+  Check(facts, "normal", Certainty::kCertain, "the JVM shut down when its last non-daemon thread ended");
   facts.header.source_reason = "symbols found; not seen: exit: no libjava";
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
   CHECK(Has(EndVerdictOf(facts).missing, "exit: no libjava"));

@@ -354,8 +354,7 @@ EndVerdict Ended(const EndFacts& facts) {
     AddNotSeen(facts, &verdict);
     return verdict;
   }
-  EndVerdict verdict{
-      "normal", "ended normally: the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
+  EndVerdict verdict{"normal", "the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
   verdict.evidence.emplace_back("end marker; no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
     verdict.text = "the program ended by itself";
