@@ -357,9 +357,9 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   header.settings = hotspot::ReadSettings(jvm_.structs);
   if (const int version = heap_states_->cgroup_version(); version > 0)
     header.settings.push_back({"cgroup", std::to_string(version)});
+  if (!source.ends.missing.empty()) header.settings.push_back({"events.not_seen", source.ends.missing});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();
-  if (!source.ends.missing.empty()) header.source_reason += "; not seen: " + source.ends.missing;
   const hotspot::SafeReader& reader = jvm_.layout.reader();
   if (reader.way() != hotspot::SafeReader::Way::kProcessVm) {
     header.source_reason += "; threads are read by " + reader.Description();

@@ -26,7 +26,7 @@ namespace heaprec::sources {
 // smallest limit is reported. Which one that is, is looked up every ten seconds.
 class CgroupMeter {
  public:
-  // `root` stands for "/", for tests.
+  // `root`: where "/" is, for tests.
   explicit CgroupMeter(std::string root = {});
 
   // Of its controller of memory; 0: there is none.

@@ -162,10 +162,9 @@ TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after 
         "uncaught java.io.IOException: no such file in p.Main.main:3 in thread main");
   facts.ends.clear();
   Check(facts, "normal", Certainty::kCertain, "the JVM shut down when its last non-daemon thread ended");
-  facts.header.source_reason = "symbols found; not seen: exit: no libjava";
+  facts.header.settings.push_back({"events.not_seen", "exit: no libjava"});
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
   CHECK(Has(EndVerdictOf(facts).missing, "exit: no libjava"));
-  facts.header.source_reason.clear();
   facts.header.settings.clear();
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
   CHECK(Has(EndVerdictOf(facts).missing, "wrote no events"));

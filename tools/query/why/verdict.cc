@@ -196,16 +196,14 @@ void AddErrors(const EndFacts& facts, EndVerdict* verdict) {
   Add(&verdict->evidence, ResourceEvidence(facts, ResourceOf(*error)));
 }
 
-// "; not seen: exit: libjava is not loaded", which the recorder adds to the reason of its source.
-std::string_view NotSeen(const format::FileHeader& header) {
-  constexpr std::string_view kMark = "; not seen: ";
-  const size_t at = header.source_reason.find(kMark);
-  return at == std::string::npos ? std::string_view()
-                                 : std::string_view(header.source_reason).substr(at + kMark.size());
+// Which events the recorder could not see, and why. Empty: it saw all kinds.
+std::string_view NotSeen(const EndFacts& facts) {
+  const format::Setting* const unseen = facts.SettingOf("events.not_seen");
+  return unseen != nullptr ? std::string_view(unseen->value) : std::string_view();
 }
 
 void AddNotSeen(const EndFacts& facts, EndVerdict* verdict) {
-  if (const std::string_view unseen = NotSeen(facts.header); !unseen.empty())
+  if (const std::string_view unseen = NotSeen(facts); !unseen.empty())
     verdict->missing.push_back(fmt::format("the recorder could not see {}", ToUtf8(unseen)));
 }
 
@@ -364,7 +362,7 @@ EndVerdict Ended(const EndFacts& facts) {
   }
   // A recorder that writes events writes settings.
   const bool has_events = !facts.header.settings.empty();
-  if (!has_events || !NotSeen(facts.header).empty()) verdict.certainty = Certainty::kProbable;
+  if (!has_events || !NotSeen(facts).empty()) verdict.certainty = Certainty::kProbable;
   if (!has_events) verdict.missing.emplace_back("exits, signals and errors: the recorder wrote no events");
   AddNotSeen(facts, &verdict);
   verdict.missing.emplace_back("an uncaught exception of the main thread: exit code 1 would tell");
