@@ -671,6 +671,7 @@ const char* CertaintyName(Certainty certainty) {
 
 Resource ResourceOf(const EndEvent& error) {
   if (error.class_name.ends_with("StackOverflowError")) return Resource::kStack;
+  // HotSpot's own messages, the same in all releases: there is no other sign of what ran out.
   const std::string_view message = error.state.cause;
   const auto says = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
   if (says("GC overhead limit")) return Resource::kGcTime;
