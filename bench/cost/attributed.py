@@ -41,5 +41,5 @@ def attributed(bench, rounds, names, jdk):
                            cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             shares.append(share(subprocess.run(["perf", "script", "-i", data, "-F", "comm,ip,sym,dso"], check=True,
                                                capture_output=True, text=True, errors="replace").stdout))
-        rows.append(Row(f"{name}: spent for the recording", "% CPU", shares, 1, "by profile", 2))
+        rows.append(Row(f"{name}: spent for the recording", "% CPU", shares, 1, "by profile", 2, f"cost.attributed_{name.lower()}"))
     return rows

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """CPU cost of a recording: paired, interleaved runs without one, with heaprec's and with JFR's. README.md defines the figures.
 
-usage: bench/cost/run.py [all | startup | candidate | kept | light | drain | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE] [--record]
+usage: bench/cost/run.py [all | startup | candidate | kept | light | drain | applications | instructions | attributed ...] [--rounds N] [--only javac,H2] [--json FILE] [--record] [--async-profiler LIB]
 
 all: everything, 15 minutes on two quiet cores. Needs `bench/cost/fetch_applications.sh` (for the applications), a JDK 17 and
 `bazel build //recorder:libheaprec.so //tools:heaprec //bench/cost:libholder.so`. Not in all: instructions, which needs gdb,
@@ -9,6 +9,7 @@ and attributed, which needs perf.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -36,7 +37,7 @@ class Bench:
 
     def __init__(self, options, folder):
         self.here, self.folder, self.holder = HERE, pathlib.Path(folder), options.holder
-        self.agent, self.heaprec = options.agent, options.heaprec
+        self.agent, self.heaprec, self.async_profiler = options.agent, options.heaprec, options.async_profiler
         self.file = self.folder / "recording.hrec"
 
     def compile(self, source):
@@ -48,6 +49,8 @@ class Bench:
     def recording(self, arm, more=""):
         if arm == "heaprec":
             return [f"-agentpath:{self.agent}=file={self.file}{',' if more else ''}{more}"]
+        if arm == "async-profiler":
+            return [f"-agentpath:{self.async_profiler}=start,event=alloc,alloc=512k,jfr,file={self.folder}/recording-ap.jfr"]
         if arm == "JFR":
             return [f"-XX:StartFlightRecording=filename={self.folder}/recording.jfr,settings=default"]
         return []
@@ -68,7 +71,8 @@ class Bench:
 
 def applications(bench, rounds, names):
     """CPU of the whole process over that of the run without a recording in the same round, in %."""
-    rows = []
+    peers = ["JFR"] + (["async-profiler"] if bench.async_profiler else [])
+    rows, logs = [], {arm: [[] for _ in range(rounds)] for arm in ["heaprec", *peers]}
     for name in names:
         folder = bench.folder / name
         folder.mkdir()
@@ -78,13 +82,31 @@ def applications(bench, rounds, names):
             bench.forget()
             return cpu_seconds(APPLICATIONS[name].command(JDK, bench.recording(arm), folder), folder, folder / "out")
         run("none")  # the disk's cache
-        found = interleaved(["none", "heaprec", "JFR"], rounds, run)
+        found = interleaved(["none", *logs], rounds, run)
         alone = f"alone: {statistics.median(found['none']):.2f} s"
-        for arm, goal in (("heaprec", 1), ("JFR", None)):
-            ratios = [100 * (with_it / without - 1) for with_it, without in zip(found[arm], found["none"])]
-            rows.append(Row(f"{name} with {arm}", "% CPU", ratios, goal, alone, 2))
+        for arm in logs:
+            for of_round, with_it, without in zip(logs[arm], found[arm], found["none"]):
+                of_round.append(math.log(with_it / without))
+            ratios = [percent(of_round[-1:]) for of_round in logs[arm]]
+            ours = arm == "heaprec"
+            rows.append(Row(f"{name} with {arm}", "% CPU", ratios, 1 if ours else None, alone, 2,
+                            f"cost.paired_{name.lower()}" if ours else None))
         print(f"{name} done", file=sys.stderr)
+    if len(names) < 2:
+        return rows
+    means = {arm: [percent(of_round) for of_round in logs[arm]] for arm in logs}
+    for arm in logs:
+        of_id = {"heaprec": "cost.paired_all", "JFR": "cost.paired_all_jfr", "async-profiler": "cost.paired_all_async_profiler"}[arm]
+        rows.append(Row(f"all with {arm}", "% CPU", means[arm], 1.5 if arm == "heaprec" else None, "geometric mean", 2, of_id))
+    for peer in peers:
+        rows.append(Row(f"all: heaprec less {peer}", "% CPU", [a - b for a, b in zip(means["heaprec"], means[peer])], 0,
+                        "geometric mean", 2, f"cost.paired_less_{peer.lower().replace('-', '_')}"))
     return rows
+
+
+def percent(logs):
+    """What the geometric mean of the ratios with these logarithms is above 1, in %."""
+    return 100 * (math.exp(statistics.fmean(logs)) - 1)
 
 
 def show(rows):
@@ -112,6 +134,7 @@ def main():
     parser.add_argument("--record", action="store_true", help="keep the figures that have an id in bench/results")
     parser.add_argument("--agent", default=ROOT / "bazel-bin/recorder/libheaprec.so")
     parser.add_argument("--heaprec", default=ROOT / "bazel-bin/tools/heaprec")
+    parser.add_argument("--async-profiler", type=pathlib.Path, metavar="LIB", help="its libasyncProfiler.so: a peer of the applications")
     parser.add_argument("--holder", default=ROOT / "bazel-bin/bench/cost/libholder.so")
     options = parser.parse_args()
     wanted = [what for what in ROUNDS if what not in ("instructions", "attributed")] if "all" in options.what else options.what
