@@ -89,17 +89,17 @@ def applications(bench, rounds, names):
                 of_round.append(math.log(with_it / without))
             ratios = [percent(of_round[-1:]) for of_round in logs[arm]]
             ours = arm == "heaprec"
-            rows.append(Row(f"{name} with {arm}", "% CPU", ratios, 1 if ours else None, alone, 2,
+            rows.append(Row(f"{name} with {arm}", "%", ratios, 1 if ours else None, alone, 2,
                             f"cost.paired_{name.lower()}" if ours else None))
         print(f"{name} done", file=sys.stderr)
     if len(names) < 2:
         return rows
     means = {arm: [percent(of_round) for of_round in logs[arm]] for arm in logs}
     for arm in logs:
-        of_id = {"heaprec": "cost.paired_all", "JFR": "cost.paired_all_jfr", "async-profiler": "cost.paired_all_async_profiler"}[arm]
-        rows.append(Row(f"all with {arm}", "% CPU", means[arm], 1.5 if arm == "heaprec" else None, "geometric mean", 2, of_id))
+        ours = arm == "heaprec"
+        rows.append(Row(f"all with {arm}", "%", means[arm], 1.5 if ours else None, "geometric mean", 2, "cost.paired_all" if ours else None))
     for peer in peers:
-        rows.append(Row(f"all: heaprec less {peer}", "% CPU", [a - b for a, b in zip(means["heaprec"], means[peer])], 0,
+        rows.append(Row(f"all: heaprec less {peer}", "%", [a - b for a, b in zip(means["heaprec"], means[peer])], 0,
                         "geometric mean", 2, f"cost.paired_less_{peer.lower().replace('-', '_')}"))
     return rows
 

@@ -480,12 +480,13 @@ void Recording::OnDrainStop() {
   if (is_attached) RestoreInterval();
   sources::Source* expected = source_.get();
   sources::active_source.compare_exchange_strong(expected, nullptr);
+  // As early as possible: threads allocate meanwhile, and nothing of that is sampled.
+  uncounted_at_end_ = source_->UncountedBytes();
+  AskBean(MonotonicNs());
   heap_states_->OnEnd(MonotonicNs());
   sources::HeapStateRecorder* states = heap_states_.get();
   sources::active_heap_states.compare_exchange_strong(states, nullptr, std::memory_order_release);
   parts_.Stop();
-  uncounted_at_end_ = source_->UncountedBytes();
-  AskBean(MonotonicNs());
   if (attached) EndCensus();
   if (is_attached) DisableEvents(jvm_);
   attached.reset();
