@@ -191,6 +191,18 @@ class Record {
   std::span<const std::byte> bytes_;
 };
 
+// What a state and an event have in common.
+template <typename Record>
+ProcessState CommonOf(const Record& record, uint64_t start_monotonic_ns) {
+  ProcessState state;
+  state.id = record.id;
+  state.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
+  state.kind = static_cast<ProcessStateKind>(record.kind);
+  state.used = record.used;
+  state.committed = record.committed;
+  return state;
+}
+
 }  // namespace
 
 Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
@@ -303,12 +315,7 @@ Sample SampleOf(const SampleRecord& record, const SampleNames& names, uint64_t t
 
 ProcessState EventOf(const EventRecord& record, std::string_view text, const SampleNames& names,
                      uint64_t start_monotonic_ns) {
-  ProcessState state;
-  state.id = record.id;
-  state.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
-  state.kind = static_cast<ProcessStateKind>(record.kind);
-  state.used = record.used;
-  state.committed = record.committed;
+  ProcessState state = CommonOf(record, start_monotonic_ns);
   state.cause = text;
   state.thread = names.thread;
   state.stack = names.stack;
@@ -317,12 +324,7 @@ ProcessState EventOf(const EventRecord& record, std::string_view text, const Sam
 }
 
 ProcessState StateOf(const StateRecord& record, std::span<const uint64_t> amounts, uint64_t start_monotonic_ns) {
-  ProcessState state;
-  state.id = record.id;
-  state.time_ns = SinceStart(record.monotonic_ns, start_monotonic_ns);
-  state.kind = static_cast<ProcessStateKind>(record.kind);
-  state.used = record.used;
-  state.committed = record.committed;
+  ProcessState state = CommonOf(record, start_monotonic_ns);
   state.pauses = record.pauses;
   state.paused_ns = record.paused_ns;
   state.threads = record.threads;

@@ -2,10 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
+
+#include "recorder/agent/options/rates.h"
+#include "recorder/agent/options/service_labels.h"
 
 namespace heaprec::agent {
 namespace {
@@ -257,6 +263,109 @@ TEST_CASE("An error in a file of options names the file and the line") {
   CHECK(Refused("@" + binary.path()).find("not a text file of agent options") != std::string::npos);
   CHECK(AsksForStrict("@/no/such.conf,strict"));
   CHECK_FALSE(AsksForStrict("@/no/such.conf"));
+}
+
+TEST_CASE("The intervals of a second together never exceed the rate, and are whole ticks") {
+  for (const double rate : {1.0, 1.5, 14.0, 149.0, 150.0, 7'999.0, 8'001.0, 123'457.0, 200'000.0}) {
+    const throttle::ControllerConfig config = ControllerFor(rate, false);
+    INFO(rate);
+    // A second touches at most one interval more than it has room for only if intervals do not divide it.
+    const double intervals = 1e9 / static_cast<double>(config.interval_ns);
+    CHECK(intervals * config.cap <= rate);
+    CHECK(config.cap >= 1);
+    CHECK(config.interval_ns % 64 == 0);
+  }
+}
+
+TEST_CASE("Below one sample per second an interval lasts 1/rate and keeps one sample") {
+  const throttle::ControllerConfig config = ControllerFor(0.1, false);
+  CHECK(config.cap == 1);
+  CHECK(config.interval_ns == 10'000'000'000u);
+}
+
+TEST_CASE("Stage 1 exceeds a small cap by enough that an interval is rarely short of it") {
+  // A Poisson variable of mean 3.45 is 0 in 3 % of the cases; of mean 1.2 it is in 30 %. Many samples need less,
+  // and cost more.
+  CHECK(ControllerFor(0.1, false).oversampling > 3);
+  CHECK(ControllerFor(150, false).oversampling < 5);
+  CHECK(ControllerFor(8'000, false).oversampling == Approx(1.2));
+}
+
+TEST_CASE("All threads together update their clocks 4,000 times a second, or as often as there are points") {
+  throttle::ControllerConfig config = ControllerFor(150, false);
+  const auto touches = [&] {
+    const double points = std::max(config.oversampling * config.cap, config.points);
+    return points / -std::expm1(-MaxGapOf(config));
+  };
+  CHECK(touches() == Approx(4000));
+  config.points = 3000;
+  CHECK(touches() == Approx(4000));
+  config.points = 4000;
+  CHECK(touches() < 1.02 * 4000);
+  config.points = 100'000;
+  CHECK(touches() < 1.02 * 100'000);
+}
+
+namespace {
+
+using Labels = std::vector<format::ServiceLabel>;
+using Variables = std::map<std::string, std::string>;
+
+Labels Parse(const std::string& service, const Variables& variables) {
+  return ParseServiceLabels(service, [&](const char* name) -> std::string_view {
+    const auto found = variables.find(name);
+    return found != variables.end() ? std::string_view(found->second) : std::string_view();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("The option takes precedence over OTEL_SERVICE_NAME, and that over the resource attributes") {
+  const Variables one{{"OTEL_RESOURCE_ATTRIBUTES", "service.name=c,service.version=1.2"}};
+  Variables both = one;
+  both["OTEL_SERVICE_NAME"] = "b";
+  CHECK(Parse("a", both) == Labels{{"service.name", "a"}, {"service.version", "1.2"}});
+  CHECK(Parse("", both) == Labels{{"service.name", "b"}, {"service.version", "1.2"}});
+  CHECK(Parse("", one) == Labels{{"service.name", "c"}, {"service.version", "1.2"}});
+  CHECK(Parse("", {}).empty());
+}
+
+TEST_CASE("Host and pod come from the resource attributes, otherwise from other variables") {
+  Variables variables{{"HOSTNAME", "h"}, {"POD_NAME", "p"}, {"POD_NAMESPACE", "n"}, {"PASSWORD", "secret"}};
+  CHECK(Parse("", variables) == Labels{{"host.name", "h"}, {"k8s.namespace.name", "n"}, {"k8s.pod.name", "p"}});
+  variables["OTEL_RESOURCE_ATTRIBUTES"] = "host.name=node7,k8s.pod.name=";
+  CHECK(Parse("", variables) == Labels{{"host.name", "node7"}, {"k8s.namespace.name", "n"}, {"k8s.pod.name", "p"}});
+}
+
+TEST_CASE("Resource attributes are percent-decoded, and only documented keys are kept") {
+  CHECK(Parse("", {{"OTEL_RESOURCE_ATTRIBUTES",
+                    " deployment.environment.name = pre%2Cprod%20%C3%A9 ,password=secret,service.namespace=x,"
+                    "service.instance.id=,service.version=%4,nothing"}}) ==
+        Labels{{"service.namespace", "x"},
+               {"service.version", "%4"},
+               {"deployment.environment.name", "pre,prod \xc3\xa9"}});
+}
+
+TEST_CASE("A long value is cut after a whole character") {
+  const Labels labels = Parse(std::string(254, 'a') + "\xc3\xa9", {});
+  REQUIRE(labels.size() == 1);
+  CHECK(labels[0].value == std::string(254, 'a'));
+}
+
+TEST_CASE("The environment of the process is read, hashed, or not read") {
+  for (const char* name : {"HOSTNAME", "POD_NAME", "POD_NAMESPACE"}) unsetenv(name);
+  setenv("OTEL_SERVICE_NAME", "shop", 1);
+  setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=other,service.namespace=web", 1);
+  CHECK(ServiceLabels("", LabelChoice::kOn) == Labels{{"service.name", "shop"}, {"service.namespace", "web"}});
+  CHECK(ServiceLabels("mine", LabelChoice::kOn).front().value == "mine");
+  CHECK(ServiceLabels("mine", LabelChoice::kOff).empty());
+  const Labels hashed = ServiceLabels("", LabelChoice::kRedact);
+  REQUIRE(hashed.size() == 2);
+  CHECK(hashed[0].key == "service.name");
+  CHECK(hashed[0].value.size() == 16);
+  CHECK(hashed[0].value != hashed[1].value);
+  CHECK(hashed == ServiceLabels("", LabelChoice::kRedact));
+  for (const char* name : {"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"}) unsetenv(name);
 }
 
 }  // namespace heaprec::agent

@@ -69,7 +69,7 @@ jcmd=${JAVA_HOME:-/usr/lib/jvm/default-java}/bin/jcmd
 
 # What both parts need of the machine's own, and for aarch64.
 tests=(tests/e2e/attach/attach_test tests/e2e/streams/census_test tests/e2e/streams/exceptions_test
-  tests/e2e/safety/hooks_test tests/e2e/streams/live_test tests/e2e/api/probe_test tests/e2e/accuracy/totals_test
+  tests/e2e/safety/hooks_test tests/e2e/streams/live_test tests/e2e/api/java_test tests/e2e/accuracy/truth_test
   tests/hotspot/stacks_test tests/native/exact_test tests/native/sampled_jvm_test)
 own_labels=(//tests/e2e:programs.jar //tools:heaprec) their_labels=(//recorder:libheaprec.so)
 if [[ $parts == *tests* ]]; then
@@ -141,10 +141,10 @@ run_tests() {
   check "native memory, exact: every block of a program, by caller" run_test tests/native/exact_test 'Every block*'
   check "native memory, sampled: a JVM with JNI" run_test tests/native/sampled_jvm_test '~The recording says why native memory*'
   check "exceptions" run_test tests/e2e/streams/exceptions_test
-  check "totals" run_test tests/e2e/accuracy/totals_test '~Totals are exact on a kernel*'
+  check "totals" run_test tests/e2e/accuracy/truth_test "A recording from the start*,Recordings of a running JVM*"
   check "hooks by vtables, where another agent has taken the functions" run_test tests/e2e/safety/hooks_test "Another agent's*,If another agent uses both*"
   check "census: each object of each class" run_test tests/e2e/streams/census_test 'A census counts each object*,A random census*'
-  check "probes: each object of a thread" run_test tests/e2e/api/probe_test '~Probes and a recording*'
+  check "probes: each object of a thread" run_test tests/e2e/api/java_test "A probe*,Without the agent, creating*"
   check "live objects" run_test tests/e2e/streams/live_test
   check "attach, status, dump, stop" run_test tests/e2e/attach/attach_test 'attach, status, dump, stop*'
   sources=(CHANGELOG.md=CHANGELOG.md LICENSE=LICENSE heaprec.h=include/heaprec.h heaprec_sampling.h=include/heaprec_sampling.h

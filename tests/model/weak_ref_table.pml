@@ -11,7 +11,7 @@
  * followed sample is that sample's, or is known not to be.
  *
  * Interleaving is sequentially consistent; what release and acquire are needed for is said in weak_ref_table.cc, and TSan runs
- * tests/sources:weak_ref_table_test.
+ * tests/sources:sources_test.
  */
 #define THREADS 2
 #ifndef SAMPLES

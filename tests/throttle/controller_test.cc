@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "throttle/random.h"
+#include "throttle/throttle.h"
 
 namespace heaprec::throttle {
 namespace {
@@ -305,5 +306,183 @@ TEST_CASE("Intervals are numbered from the start") {
   CHECK(controller.IntervalAt(kSecond + 500) == 1);
 }
 
+TEST_CASE("Points take one percent of the CPU time of the second before") {
+  PointAllowance allowance(/*cost_ns=*/2000, /*least=*/4000, /*most=*/100'000);
+  CHECK(allowance.Update(5 * kSecond, 7 * kSecond) == 4000);  // what came before is not known
+  CHECK(allowance.Update(6 * kSecond, 10 * kSecond) == Approx(3 * 0.01 * 1e9 / 2000));
+  CHECK(allowance.Update(8 * kSecond, 14 * kSecond) == Approx(2 * 0.01 * 1e9 / 2000));
+}
+
+TEST_CASE("The allowance has a lower and an upper limit, and the lower one has priority") {
+  PointAllowance allowance(2000, 4000, 20'000);
+  allowance.Update(kSecond, 0);
+  CHECK(allowance.Update(2 * kSecond, 0) == 4000);
+  CHECK(allowance.Update(3 * kSecond, 40 * kSecond) == 20'000);
+  PointAllowance small(2000, 4000, 1000);
+  small.Update(kSecond, 0);
+  CHECK(small.Update(2 * kSecond, 10 * kSecond) == 4000);
+}
+
+TEST_CASE("Clocks that do not advance do not change the allowance") {
+  PointAllowance allowance(2000, 4000, 100'000);
+  allowance.Update(kSecond, kSecond);
+  const double before = allowance.Update(2 * kSecond, 4 * kSecond);
+  CHECK(before == Approx(15'000));
+  CHECK(allowance.Update(2 * kSecond, 9 * kSecond) == before);
+  CHECK(allowance.Update(3 * kSecond, 2 * kSecond) == before);
+  CHECK(allowance.Update(4 * kSecond, 4 * kSecond) == Approx(10'000));
+}
+
+// One interval of 1 s in ticks of 20 ms, `points` evenly over those from `begin_ms` to `end_ms`.
+void Burst(SlidingBudget& sliding_budget, uint64_t second, uint64_t begin_ms, uint64_t end_ms, double points) {
+  const double per_tick = points / static_cast<double>((end_ms - begin_ms) / 20);
+  for (uint64_t ms = 20; ms <= 1000; ms += 20) {
+    const double count = ms > begin_ms && ms <= end_ms ? per_tick : 0;
+    sliding_budget.Add(second * kSecond + ms * kMs - 1, count, count * 1'000);
+  }
+}
+
+TEST_CASE("Without an interval before, the sliding cap limits the points") {
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  sliding_budget.Add(100 * kMs, 120, 120);
+  CHECK(sliding_budget.sliding_budget() == 120);
+  sliding_budget.Add(200 * kMs, 500, 500);
+  CHECK(sliding_budget.sliding_budget() == 195);
+}
+
+TEST_CASE("After a burst at the end of an interval, an early burst may use the rest of the sliding cap") {
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  Burst(sliding_budget, 0, 800, 900, 300);
+  sliding_budget.Add(kSecond + 100 * kMs, 300, 300'000);
+  CHECK(sliding_budget.sliding_budget() == Approx(195 - 150));
+  // Points of quiet times while the old burst is less than an interval ago do not help, those after it do.
+  sliding_budget.Add(kSecond + 700 * kMs, 50, 50'000);
+  CHECK(sliding_budget.sliding_budget() == Approx(195 - 150));
+  sliding_budget.Add(kSecond + 950 * kMs, 50, 50'000);
+  CHECK(sliding_budget.sliding_budget() == Approx(195 - 150 + 50));
+}
+
+TEST_CASE("A steady interval after a steady one can keep all its points") {
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  Burst(sliding_budget, 0, 0, 1000, 300);
+  for (uint64_t ms = 20; ms < 1000; ms += 20) {
+    sliding_budget.Add(kSecond + ms * kMs, 3, 3'000);
+    CHECK(sliding_budget.sliding_budget() == Approx(static_cast<double>(ms) / 20 * 3));
+  }
+}
+
+TEST_CASE("Points of a small interval count as one each, those of a large one by weight") {
+  SlidingBudget few(kSecond, 150, 195), many(kSecond, 150, 195);
+  Burst(few, 0, 500, 1000, 100);
+  few.Add(kSecond + 10 * kMs, 300, 300);
+  CHECK(few.sliding_budget() == Approx(195 - 100));
+  many.Add(100 * kMs, 1'000, 9'000);  // light points early,
+  many.Add(900 * kMs, 10, 1'000);     // a tenth of the weight late
+  many.Add(kSecond + 500 * kMs, 0, 0);
+  many.Add(kSecond + 600 * kMs, 500, 1'000);
+  CHECK(many.sliding_budget() == Approx(195 - 15));
+}
+
+TEST_CASE("An interval without the one before it has no sliding limit; a count across the border is divided") {
+  SlidingBudget sliding_budget(kSecond, 150, 195);
+  Burst(sliding_budget, 0, 900, 1000, 300);
+  sliding_budget.Add(5 * kSecond + 500 * kMs, 45, 45);
+  CHECK(sliding_budget.sliding_budget() == Approx(45 * 0.5 / 4.5).epsilon(1e-6));
+  sliding_budget.Add(5 * kSecond + 600 * kMs, 500, 500);
+  CHECK(sliding_budget.sliding_budget() == 195);
+}
+
+ControllerConfig Config() {
+  ControllerConfig config;
+  config.rule = Rule::kWindow;
+  config.cap = 150;
+  config.oversampling = 1.2;
+  return config;
+}
+
+double LambdaAfter(WindowController& controller, uint64_t t, uint64_t total, PointSums points = {}) {
+  return controller.Tick(t, total, points).Lambda(controller.config(), t, {}).whole;
+}
+
+TEST_CASE("At a steady load lambda is a fifth of c * cap over the bytes of 200 ms") {
+  WindowController controller(Config(), 0);
+  double lambda = 0;
+  for (uint64_t t = 0; t <= 10 * kSecond; t += 20 * kMs)
+    lambda = LambdaAfter(controller, t, t / 10, {.count = t == 0 ? 0.0 : 3.6});  // 100 MB/s
+  CHECK(lambda == Approx(36 / 20e6).epsilon(1e-6));
+}
+
+TEST_CASE("P_w does not change before the window is over, for any load up to the guard") {
+  WindowController controller(Config(), 0);
+  const double first = LambdaAfter(controller, 0, 0);
+  CHECK(LambdaAfter(controller, 199 * kMs, 1'000'000'000) == first);
+  CHECK(LambdaAfter(controller, 200 * kMs, 1'000'000'000) < first / 100);
+}
+
+TEST_CASE("What a window did not use is added to the next one, what it used too much is subtracted") {
+  for (const double points : {0.0, 20.0, 36.0, 50.0}) {
+    WindowController controller(Config(), 0);
+    controller.Tick(0, 0);
+    const double lambda = LambdaAfter(controller, 200 * kMs, 200'000, {.count = points});
+    CHECK(lambda == Approx((36 + (36 - points)) / 200'000));  // 1 MB/s, as the start expects
+  }
+}
+
+TEST_CASE("the budget ends with its second") {
+  WindowController controller(Config(), 0);
+  controller.Tick(0, 0);
+  for (uint64_t t = 200; t < 1000; t += 200) controller.Tick(t * kMs, t * 1'000);
+  CHECK(LambdaAfter(controller, 900 * kMs, 900'000) == Approx(5 * 36 / 200'000.0));
+  CHECK(LambdaAfter(controller, kSecond, 1'000'000) == Approx(36 / 200'000.0));
+}
+
+TEST_CASE("The forecast is the mean of the windows, each with two thirds of the weight of the next one") {
+  WindowController controller(Config(), 0);
+  controller.Tick(0, 0);
+  CHECK(LambdaAfter(controller, 200 * kMs, 800'000, {.count = 36}) == Approx(36 / (200'000 + 600'000 / 3.0)));
+  CHECK(LambdaAfter(controller, 400 * kMs, 800'000, {.count = 36}) == Approx(36 / (400'000 * 2 / 3.0)));
+}
+
+TEST_CASE("A tick that is several windows late treats them as equal") {
+  WindowController late(Config(), 0), punctual(Config(), 0);
+  late.Tick(0, 0);
+  punctual.Tick(0, 0);
+  for (uint64_t t = 200; t < 1000; t += 200) punctual.Tick(t * kMs, t * 5'000, {.count = 10});
+  const double expected = LambdaAfter(punctual, kSecond, 5'000'000, {.count = 10});
+  CHECK(LambdaAfter(late, kSecond, 5'000'000, {.count = 50}) == Approx(expected));
+}
+
+TEST_CASE("Overspending leaves a tenth of the target, never nothing") {
+  WindowController controller(Config(), 0);
+  controller.Tick(0, 0);
+  CHECK(LambdaAfter(controller, 200 * kMs, 200'000, {.count = 5'000}) == Approx(3.6 / 200'000));
+}
+
+TEST_CASE(
+    "an idle application that wakes up costs the guard and the logarithm of what is beyond it, not every object") {
+  WindowController controller(Config(), 0);
+  for (uint64_t t = 0; t <= 60 * kSecond; t += 20 * kMs) controller.Tick(t, 0);
+  const Forecast idle = controller.Tick(60 * kSecond, 0);
+  CHECK(idle.Lambda(controller.config(), 60 * kSecond, {}).whole == 1);
+  double since = 0, points = 0;
+  while (since < 1e9) {
+    since += 1 / idle.Lambda(controller.config(), 60 * kSecond, {.effective = since}).whole;
+    ++points;
+  }
+  const double guard = 8 * 36;
+  CHECK(points <= (guard + 1) * (1 + std::log(1e9 / guard)));
+}
+
+TEST_CASE("the configuration chooses the rule") {
+  Throttle literal(Config(), 0), falling({}, 0);
+  const auto lambda = [](Throttle& throttle, uint64_t t, uint64_t total) {
+    return throttle.Tick(t, total).Lambda(throttle.config(), t, {}).whole;
+  };
+  const double literal_before = lambda(literal, 0, 0), falling_before = lambda(falling, 0, 0);
+  CHECK(lambda(literal, 100 * kMs, 50'000'000) == literal_before);
+  CHECK(lambda(falling, 100 * kMs, 50'000'000) < falling_before / 10);
+}
+
 }  // namespace
+
 }  // namespace heaprec::throttle

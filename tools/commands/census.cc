@@ -18,18 +18,19 @@ struct CensusOptions {
   render::OutputOptions output;
 };
 
-ExitCode Worse(ExitCode a, ExitCode b) { return a == ExitCode::kUnreadable || b == ExitCode::kOk ? a : b; }
-
 ExitCode ShowCensus(const CensusOptions& options) {
   CensusChoice choice = options.choice;
   choice.by = options.by == "class" ? CensusBy::kClass : options.by == "thread" ? CensusBy::kThread : CensusBy::kTime;
   auto now = CensusScan::Parse(choice);
   auto before = CensusScan::Parse(choice);
   if (!now.ok()) return Fail(ExitCode::kUsage, now.error().message);
-  ExitCode read = ExitCode::kOk;
-  for (const std::string& path : options.recordings) read = Worse(read, now->Read(path));
-  if (!options.baseline.empty()) read = Worse(read, before->Read(options.baseline));
+  ExitCode read = now->Read(options.recordings);
   if (read == ExitCode::kUnreadable) return read;
+  if (!options.baseline.empty()) {
+    const ExitCode of_baseline = before->Read({options.baseline});
+    if (of_baseline == ExitCode::kUnreadable) return of_baseline;
+    if (of_baseline != ExitCode::kOk) read = of_baseline;
+  }
   if (now->total().sums.objects.counted == 0) ReportUnmatched(now->asked(), options.recordings);
   const CensusScan* const compared = options.baseline.empty() ? nullptr : &*before;
   const CensusRanking ranking{options.sort, options.output.Rows(kRows)};

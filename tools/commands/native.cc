@@ -19,6 +19,7 @@
 #include "tools/input/native_table_file.h"
 #include "tools/input/recording.h"
 #include "tools/input/recording_kind.h"
+#include "tools/input/walk.h"
 #include "tools/options/command.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
@@ -43,7 +44,7 @@ constexpr size_t kShown = 6, kMaxWithSites = 200, kMaxSites = 8;
 
 MemoryTimeline ReadTimeline(Recording* recording) {
   MemoryTimeline timeline;
-  while (const auto block = recording->Next()) timeline.Add(*block);
+  Walk(recording, [&](const format::Block& block) { timeline.Add(block); });
   return timeline;
 }
 

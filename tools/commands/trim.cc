@@ -10,6 +10,7 @@
 
 #include "format/reader/recordings_in_file.h"
 #include "tools/commands/rewrite_command.h"
+#include "tools/input/walk.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/rewrite/merged_parts.h"
@@ -49,12 +50,15 @@ Result<RewriteSummary> WriteTrimmed(const Recordings& recordings, const Span& sp
     const auto [from, to] = ExtendToRows(*recording, asked_from, asked_to);
     TimeSlice cut(recording->header(), from, to);
     RecordingEditor editor(cut.header(), output);
-    while (const auto block = recording->Next()) {
-      for (const format::Block& part : cut.Of(*block)) {
-        auto added = editor.Add(part, /*after_damage=*/false);  // `cut` counts only blocks that it has returned
-        if (!added.ok()) return added.error();
+    Status added;
+    Walk(recording.get(), [&](const format::Block& block) {
+      for (const format::Block& part : cut.Of(block)) {
+        added = editor.Add(part, /*after_damage=*/false);  // `cut` counts only blocks that it has returned
+        if (!added.ok()) return false;
       }
-    }
+      return true;
+    });
+    if (!added.ok()) return added.error();
     const format::EndMarker ending = cut.EndingOf(recording->EndingOfCopy(cut.end_ns()));
     auto finished = editor.Finish(cut.counters(), ending, recording->skipped_bytes_for_copy());
     if (!finished.ok()) return finished.error();

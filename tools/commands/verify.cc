@@ -8,6 +8,7 @@
 #include "tools/analysis/health/roll_up_check.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
+#include "tools/input/walk.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/recording/reports.h"
@@ -58,7 +59,7 @@ ExitCode Worse(ExitCode a, ExitCode b) {
 ExitCode VerifyOne(Recording* of, render::Report* report) {
   Recording& recording = *of;
   Verification verification(recording.header());
-  while (const auto block = recording.Next()) verification.Look(*block, recording);
+  Walk(of, [&](const format::Block& block) { verification.Look(block, recording); });
   verification.Close(recording);
   CheckRollUps(recording, [&](uint64_t offset, std::string what) { verification.Find(offset, std::move(what)); });
   for (const Inconsistency& finding : verification.findings()) {

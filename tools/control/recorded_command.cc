@@ -23,6 +23,7 @@
 #include "tools/control/private_folder.h"
 #include "tools/input/confined_open.h"
 #include "tools/input/recording.h"
+#include "tools/input/walk.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 
@@ -154,8 +155,7 @@ Outcome OutcomeOf(const AgentReply& answer) {
   const std::string path = answer.sentence.substr(kRecording.size());
   auto recording = Recording::Open(path);
   if (!recording.ok()) return {recording.error().message, false, {}};
-  while ((*recording)->Next()) {
-  }
+  Walk(recording->get(), [](const format::Block&) {});
   const std::string unwritten = Unwritten(**recording);
   std::string text = fmt::format("{}: {}", path, CountOf((*recording)->events(), "sample"));
   if (!(*recording)->ending()) {

@@ -70,37 +70,31 @@ ExportedRecording Export::Read(Recording& recording) {
   Filter filter = request_.filter;
   filter.Start(recording);
   Calibration calibration = Calibration::Of(recording, filter, request_.calibrated_to);
-  Progress progress(recording.source().name(), recording.source().size(), request_.stdout_use);
   Trusts trusts(recording.header(), filter);
-  bool is_whole = false;
   uint64_t events = 0, last_ns = 0;
-  Names names;
   std::vector<const format::Sample*> samples;
   std::vector<const format::CheckpointSample*> live_checkpoint;
   exporter_.Begin(recording);
-  while (events < most_ && !request_.stop()) {
-    const auto block = recording.Next();
-    is_whole = !block;
-    if (is_whole) break;
-    trusts.Add(*block);
-    last_ns = std::max(last_ns, block->end_ns);
-    names.Enter(*block);
-    calibration.Enter(*block);
-    filter.Enter(*block, &names);
+  const auto goes_on = [&] { return events < most_ && !request_.stop(); };
+  const auto add = [&](const format::Block& block, Names& names) {
+    trusts.Add(block);
+    last_ns = std::max(last_ns, block.end_ns);
+    calibration.Enter(block);
     samples.clear();
-    for (const format::Sample& sample : block->samples) {
+    for (const format::Sample& sample : block.samples) {
       if (events + samples.size() == most_) break;
       if (filter.Keeps(sample)) samples.push_back(&sample);
     }
     live_checkpoint.clear();
-    for (const format::CheckpointSample& one : block->live_checkpoint) {
+    for (const format::CheckpointSample& one : block.live_checkpoint) {
       if (filter.Keeps(one.sample)) live_checkpoint.push_back(&one);
     }
     const std::vector<const format::Row*> rows = calibration.RowsOf(&filter);
-    exporter_.Add({*block, samples, names, calibration, live_checkpoint, nullptr, rows});
+    exporter_.Add({block, samples, names, calibration, live_checkpoint, nullptr, rows});
     events += samples.size();
-    progress.At(recording.bytes_read());
-  }
+    return goes_on();
+  };
+  const bool is_whole = goes_on() && Walk(&recording, nullptr, &filter, add, request_.stdout_use);
   most_ -= events;
   if (request_.live_at) asked_instant_.AddInstant(recording, *request_.live_at, last_ns);
   std::vector<std::string> reasons;

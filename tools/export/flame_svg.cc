@@ -260,7 +260,7 @@ class Picture {
       if (first_only) return text;
     }
     // Rows of sites without samples represent points.
-    const bool has_rows = scan_.scan().scanned().calibrated_to > 0;
+    const bool has_rows = scan_.scan().summary().scanned().calibrated_to > 0;
     return text + fmt::format("\n{}: {}", has_rows ? "points" : "samples", Grouped(of.samples));
   }
 

@@ -9,6 +9,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/input/file_source.h"
+#include "tools/input/walk.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/text/output.h"
 #include "tools/text/temporary_folder.h"
@@ -37,14 +38,14 @@ struct Part {
 };
 
 Result<Part> PartOf(Recording* recording) {
-  auto again = recording->Again();
-  if (!again.ok()) return again.error();
   Part part{recording, recording->header().start.begin_ns};
-  while (const auto block = (*again)->Next()) {
-    if ((*again)->blocks() == 1) part.first_chunk = block->chunk;
-    part.last_ns = std::max(part.last_ns, block->end_ns);
-    part.samples += block->samples.size();
-  }
+  bool is_first = true;
+  const auto again = WalkAgain(*recording, [&](const format::Block& block) {
+    if (std::exchange(is_first, false)) part.first_chunk = block.chunk;
+    part.last_ns = std::max(part.last_ns, block.end_ns);
+    part.samples += block.samples.size();
+  });
+  if (!again.ok()) return again.error();
   part.has_ending = (*again)->ending().has_value();
   return part;
 }
@@ -125,11 +126,14 @@ Result<uint64_t> MergeParts(const std::vector<Recording*>& of_one, Output* outpu
     const Part* const next = i + 1 < parts->size() ? &(*parts)[i + 1] : nullptr;
     editor.StartFile();
     bool may_miss_part = i > 0;  // a part between this and the previous one may be missing
-    while (const auto block = (*parts)[i].recording->Next()) {
-      if (next != nullptr && next->Reaches(*block)) continue;
-      auto added = editor.Add(*block, std::exchange(may_miss_part, false) || (*parts)[i].recording->misses_bytes());
-      if (!added.ok()) return added.error();
-    }
+    Status added;
+    Recording* const part = (*parts)[i].recording;
+    Walk(part, [&](const format::Block& block) {
+      if (next != nullptr && next->Reaches(block)) return true;
+      added = editor.Add(block, std::exchange(may_miss_part, false) || part->misses_bytes());
+      return added.ok();
+    });
+    if (!added.ok()) return added.error();
   }
   const Recording& last = *parts->back().recording;
   uint64_t skipped_bytes = 0;

@@ -5,6 +5,7 @@
 
 #include "tools/input/recording_kind.h"
 #include "tools/input/salvage.h"
+#include "tools/input/walk.h"
 
 namespace heaprec::tools {
 namespace {
@@ -166,10 +167,12 @@ Result<Rewritten> Rewrite(Recording* recording, format::FileHeader header, NameM
                           Output* output) {
   header.ring_path.clear();  // its contents are written
   RecordingEditor editor(header, output, names);
-  while (const auto block = recording->Next()) {
-    if (const auto added = editor.Add(*block, recording->misses_bytes()); !added.ok()) return added.error();
-    if (output->failed()) break;
-  }
+  Status added;
+  Walk(recording, [&](const format::Block& block) {
+    added = editor.Add(block, recording->misses_bytes());
+    return added.ok() && !output->failed();
+  });
+  if (!added.ok()) return added.error();
   const auto finished =
       editor.Finish(recording->counters_since_start(), recording->EndingOfCopy(editor.end_ns(), reason),
                     recording->skipped_bytes_for_copy());

@@ -11,6 +11,7 @@
 #include "format/ring/ring_reader.h"
 #include "tools/analysis/live/collection_clock.h"
 #include "tools/input/recording_kind.h"
+#include "tools/input/walk.h"
 
 namespace heaprec::tools {
 namespace {
@@ -78,14 +79,13 @@ format::RecordingId IdOf(const format::RecordingId& id, uint64_t from_ns, uint64
 
 std::pair<uint64_t, uint64_t> ExtendToRows(const Recording& recording, uint64_t from_ns, uint64_t to_ns) {
   std::pair<uint64_t, uint64_t> extended{from_ns, to_ns};
-  const auto again = recording.Again();
-  if (!again.ok()) return extended;
-  while (const auto block = (*again)->Next()) {
-    const auto span = RowSpan(recording.header(), *block);
-    if (!span) continue;
+  // What cannot be read again is not extended.
+  [[maybe_unused]] const auto read = WalkAgain(recording, [&](const format::Block& block) {
+    const auto span = RowSpan(recording.header(), block);
+    if (!span) return;
     if (span->first < from_ns && from_ns < span->second) extended.first = span->first;
     if (span->first < to_ns && to_ns < span->second) extended.second = span->second;
-  }
+  });
   return extended;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -264,6 +266,152 @@ TEST_CASE("points=max counts more objects where several threads are busy") {
     return;
   }
   WARN("not compared: the machine never gave the program 1.5 cores");
+}
+
+namespace {
+
+// A site and its share do not depend on how its methods ran: interpreted, compiled by C1, by C2, or by all in turns.
+//
+// Each share lies within five standard errors of that in the interpreter, by the intervals that heaprec prints: 30
+// comparisons, a false alarm in fewer than 1 of 50,000 runs.
+
+using nlohmann::json;
+
+struct Share {
+  double value = 0, error = 0;
+};
+
+// Of sites with at least a hundredth of all bytes.
+std::map<std::string, Share> SharesOf(const std::vector<std::string>& flags) {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const Outcome outcome = Run(Java{
+      .flags = flags, .main = "e2e.Tiers", .args = {"100000"}, .agent_options = "file=" + recording + ",rate=2000"});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const Outcome top =
+      Run(Command{{HeaprecPath(), "top", "--by", "site", "--min-share", "1%", "--json", "--limit", "0", recording}});
+  REQUIRE(top.exit_code == 0);
+  std::map<std::string, Share> shares;
+  const json document = json::parse(top.out);
+  for (const json& row : document["tables"][0]["rows"]) {
+    const json& share = row["share"];
+    shares[row["name"]] = {share["value"], (share["high"].get<double>() - share["low"].get<double>()) / 3.92};
+  }
+  return shares;
+}
+
+std::string NamesOf(const std::map<std::string, Share>& shares) {
+  std::string names;
+  for (const auto& [name, share] : shares) names += name + " ";
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("Sites have the same shares interpreted, compiled by C1, by C2, and in mixed mode") {
+  const std::map<std::string, Share> interpreted = SharesOf({"-Xint"});
+  CHECK(NamesOf(interpreted) ==
+        "e2e.Tiers$Point.copy e2e.Tiers.captures e2e.Tiers.clonesArray e2e.Tiers.concatenates e2e.Tiers.constructs "
+        "e2e.Tiers.copies e2e.Tiers.copiesRange e2e.Tiers.lambda$main$1 e2e.Tiers.reflects java.util.BitSet.clone ");
+  for (const char* mode : {"-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-Xmixed"}) {
+    const std::map<std::string, Share> shares = SharesOf({mode});
+    INFO(mode);
+    CHECK(NamesOf(shares) == NamesOf(interpreted));
+    for (const auto& [name, share] : shares) {
+      const Share& expected = interpreted.at(name);
+      INFO(name << " " << share.value << ", interpreted " << expected.value);
+      CHECK(std::abs(share.value - expected.value) < 5 * std::hypot(share.error, expected.error));
+    }
+  }
+}
+
+namespace {
+
+// Virtual threads that yield: what the JVM copies their stacks into is counted apart, and charged to nobody. The truth
+// is the program's own, and what a census counts object by object.
+//
+// Statistic: estimates of classes against the truth, by intervals widened from 1.96 to 5.5 standard errors: beyond with
+//            probability 4e-8 each.
+
+using nlohmann::json;
+
+constexpr char kSmall[] = "e2e.Counted$Small";
+
+// Objects made; 0: this JDK has no virtual threads.
+double RunYields(const std::string& recording, const std::string& options, const std::vector<std::string>& flags) {
+  Java java{.flags = flags, .main = "e2e.Yields", .args = {"200000"}};
+  java.flags.push_back("-Xmx300m");
+  java.agent_options = "file=" + recording + ",rate=2000" + options;
+  const Outcome outcome = Run(java);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return outcome.out.find("Small ") == 0 ? std::stod(outcome.out.substr(6)) : 0;
+}
+
+json RowsBy(const std::string& verb, const std::string& recording) {
+  const Outcome outcome = Run(Command{{HeaprecPath(), verb, "--by", "class", "--limit", "0", "--json", recording}});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const json document = json::parse(outcome.out);
+  return verb == "top" ? document["tables"][0]["rows"] : document["rows"];
+}
+
+json RowOf(const json& rows, const std::string& name) {
+  for (const json& row : rows) {
+    if (row["name"] == name) return row;
+  }
+  return {};
+}
+
+double ValueOf(const json& number) { return (number.is_object() ? number["value"] : number).get<double>(); }
+
+bool Holds(const json& estimate, double truth) {
+  const double value = estimate["value"], low = estimate["low"], high = estimate["high"];
+  const double wider = 5.5 / 1.96, slack = 1e-3 * truth;
+  return value - wider * (value - low) - slack <= truth && truth <= value + wider * (high - value) + slack;
+}
+
+void RequireTrustworthy(const json& summary) {
+  INFO(summary.dump(1));
+  CHECK(summary["trustworthy"] == true);
+  CHECK(summary["losses"]["lost"]["missed"]["bytes"] < 0.001 * summary["allocated_bytes"].get<double>());
+}
+
+}  // namespace
+
+TEST_CASE("Stacks of virtual threads that yield are counted separately, and the recording is trustworthy") {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-XX:+UseG1GC"}, {"-XX:+UseParallelGC"}, {"-XX:+UseG1GC", "-XX:-UseCompressedOops"}}) {
+    INFO(flags.back());
+    const std::string recording = FreshFolder() + "/rec.bin";
+    const double made = RunYields(recording, "", flags);
+    if (made == 0) return;
+    const json summary = ReadSummary(recording);
+    RequireTrustworthy(summary);
+    CHECK(summary["losses"]["stack_chunks"]["objects"] > 100'000);
+    CHECK(Holds(RowOf(RowsBy("top", recording), kSmall)["objects"], made));
+  }
+}
+
+TEST_CASE("Reports show the counts of a census, also for rare classes") {
+  const std::string recording = FreshFolder() + "/rec.bin";
+  const double made = RunYields(recording, ",census=all", {"-XX:+UseG1GC"});
+  if (made == 0) return;
+  const json summary = ReadSummary(recording), counted = RowsBy("census", recording), shown = RowsBy("top", recording);
+  RequireTrustworthy(summary);
+  CHECK(ValueOf(RowOf(counted, kSmall)["objects"]) == made);
+  CHECK(ValueOf(RowOf(counted, "jdk.internal.vm.StackChunk")["bytes"]) ==
+        Approx(summary["losses"]["stack_chunks"]["bytes"].get<double>()).epsilon(0.001));
+  CHECK(Holds(RowOf(shown, kSmall)["objects"], made));
+  int compared = 0;
+  for (const json& row : shown) {
+    const json truth = RowOf(counted, row["name"]);
+    if (truth.is_null() || row["samples"] < 5) continue;
+    INFO(row.dump() << " of " << truth.dump());
+    CHECK(Holds(row["bytes"], ValueOf(truth["bytes"])));
+    ++compared;
+  }
+  CHECK(compared >= 5);
 }
 
 }  // namespace heaprec::testing

@@ -1,4 +1,4 @@
-// Linked into the agent of deliveries_test: counts the objects that the JVM delivers while no source takes them. The
+// Linked into the agent of guard_test: counts the objects that the JVM delivers while no source takes them. The
 // linker's --wrap puts these functions between the agent's own parts.
 //
 // HEAPREC_DELIVERIES names a file that gets two numbers of eight bytes: deliveries while a recording starts, and while

@@ -2,8 +2,17 @@
 #include "tools/analysis/groups/call_tree.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <numeric>
 #include <string>
 #include <vector>
+
+#include "tests/tools/small_recording.h"
+#include "tools/analysis/estimate/replicates.h"
+#include "tools/analysis/groups/allocation_primitives.h"
+#include "tools/analysis/groups/flame_box_tree.h"
+#include "tools/analysis/totals/process_states.h"
 
 namespace heaprec::tools {
 namespace {
@@ -203,5 +212,207 @@ TEST_CASE("A damaged tree of stacks ends the walk, and a deep one truncates the 
   CHECK(tree.At(tree.Of(deep)).depth == CallTree::kMaxDepth);
 }
 
+// Which boxes of a tree are shown, and what becomes of the others.
+
+// Stacks root first, "a b c", and what was allocated at their leaves.
+class Stacks {
+ public:
+  explicit Stacks(const std::map<std::string, double>& stacks) {
+    for (const auto& [stack, weight] : stacks) {
+      CallTree::NodeId node = CallTree::kRoot;
+      for (size_t at = 0; at < stack.size(); at += 2) node = tree_.ChildOf(node, names_.Of(stack.substr(at, 1)));
+      weights_.resize(tree_.nodes().size());
+      weights_[node] += weight;
+      leaves_[stack] = node;
+    }
+  }
+  FlameBoxTree Callees(FlameBoxTree::Bounds bounds) const { return FlameBoxTree::Callees(tree_, weights_, bounds); }
+  FlameBoxTree Callers(FlameBoxTree::Bounds bounds) const { return FlameBoxTree::Callers(tree_, weights_, bounds); }
+
+  // Boxes in preorder, as "  a 12" with a space for each level; "+2 3" for two folded ones.
+  std::string Text(const FlameBoxTree& boxes) const {
+    std::vector<double> weights;
+    for (const FlameBoxTree::Box& box : boxes.boxes()) weights.push_back(box.weight);
+    std::string text;
+    for (const FlameBoxTree::BoxId id : boxes.Preorder(weights)) {
+      const FlameBoxTree::Box& box = boxes.boxes()[id];
+      for (FlameBoxTree::BoxId above = box.parent; above != FlameBoxTree::kNone; above = boxes.boxes()[above].parent)
+        text += ' ';
+      text += box.folded > 0 ? "+" + std::to_string(box.folded) : std::string(names_.At(box.name));
+      text += " " + std::to_string(static_cast<int>(box.weight)) + "\n";
+    }
+    return text;
+  }
+  CallTree::NodeId Leaf(const std::string& stack) const { return leaves_.at(stack); }
+
+ private:
+  NamePool names_;
+  CallTree tree_{&names_, {}};
+  std::vector<double> weights_;
+  std::map<std::string, CallTree::NodeId> leaves_;
+};
+
+const Stacks kSome({{"a b c", 10}, {"a b", 1}, {"a d c", 6}, {"a e", 3}, {"f c", 2}});
+
+TEST_CASE("Callees are above their callers, the largest first") {
+  CHECK(kSome.Text(kSome.Callees({.most = 100})) == " 22\n a 20\n  b 11\n   c 10\n  d 6\n   c 6\n  e 3\n f 2\n  c 2\n");
+}
+
+TEST_CASE("Callers are above what they called, each sum once") {
+  CHECK(kSome.Text(kSome.Callers({.most = 100})) ==
+        " 22\n c 18\n  b 10\n   a 10\n  d 6\n   a 6\n  f 2\n e 3\n  a 3\n b 1\n  a 1\n");
+}
+
+TEST_CASE("Above the limit the smallest boxes are one, with their sum") {
+  CHECK(kSome.Text(kSome.Callees({.most = 4})) == " 22\n a 20\n  b 11\n   c 10\n  +2 9\n +1 2\n");
+  CHECK(kSome.Text(kSome.Callers({.most = 3})) == " 22\n c 18\n  b 10\n   +1 10\n  +2 8\n +2 4\n");
+  CHECK(kSome.Text(kSome.Callees({.most = 100, .least_part = 0.25})) ==
+        " 22\n a 20\n  b 11\n   c 10\n  d 6\n   c 6\n  +1 3\n +1 2\n");
+  CHECK(kSome.Text(kSome.Callees({.most = 0})) == " 22\n +2 22\n");
+  CHECK(kSome.Text(kSome.Callers({.most = 0})) == " 22\n +3 22\n");
+}
+
+TEST_CASE("A leaf is in the deepest box that contains it, and in all below") {
+  const FlameBoxTree boxes = kSome.Callees({.most = 4});
+  const auto path = [&](FlameBoxTree::BoxId box) {
+    std::string text;
+    for (; box != FlameBoxTree::kNone; box = boxes.boxes()[box].parent) {
+      text += std::to_string(static_cast<int>(boxes.boxes()[box].weight)) + " ";
+    }
+    return text;
+  };
+  CHECK(path(boxes.Of(kSome.Leaf("a b c"))) == "10 11 20 22 ");
+  CHECK(path(boxes.Of(kSome.Leaf("a b"))) == "11 20 22 ");
+  CHECK(path(boxes.Of(kSome.Leaf("a d c"))) == "9 20 22 ");
+  CHECK(path(boxes.Of(kSome.Leaf("f c"))) == "2 22 ");
+  CHECK(path(boxes.Of(12345)) == "22 ");
+}
+
+TEST_CASE("A box at the deepest level contains the levels above, and folds nothing") {
+  const FlameBoxTree callees = kSome.Callees({.most = 100, .depth = 1});
+  CHECK(kSome.Text(callees) == " 22\n a 20\n f 2\n");
+  CHECK(callees.boxes()[callees.Of(kSome.Leaf("a d c"))].weight == 20);
+  const FlameBoxTree callers = kSome.Callers({.most = 100, .depth = 1});
+  CHECK(kSome.Text(callers) == " 22\n c 18\n e 3\n b 1\n");
+  CHECK(callers.boxes()[callers.Of(kSome.Leaf("a d c"))].weight == 18);
+  CHECK(kSome.Text(kSome.Callees({.most = 100, .least_part = 0.25, .depth = 2})) ==
+        " 22\n a 20\n  b 11\n  d 6\n  +1 3\n +1 2\n");
+}
+
+TEST_CASE("A recursive method has a box for each call") {
+  const Stacks loop({{"a a a", 5}, {"a", 1}});
+  CHECK(loop.Text(loop.Callees({.most = 100})) == " 6\n a 6\n  a 5\n   a 5\n");
+  CHECK(loop.Text(loop.Callers({.most = 100})) == " 6\n a 6\n  a 5\n   a 5\n");
+}
+
+TEST_CASE("A graph without stacks is a root of 0 bytes") {
+  const Stacks none({});
+  CHECK(none.Text(none.Callees({.most = 100})) == " 0\n");
+  CHECK(none.Text(none.Callers({.most = 100})) == " 0\n");
+}
+
+// Sites: which frames only allocate for their caller, the list in a file, and CPU time and progress of recordings.
+
+using format::ProcessState;
+using format::ProcessStateKind;
+
+TEST_CASE("Allocation primitives are whole methods, or all methods with a prefix") {
+  const AllocationPrimitives all = AllocationPrimitives::Default();
+  for (const char* method :
+       {"java.lang.Object.clone", "java.util.Arrays.copyOfRange", "java.lang.StringConcatHelper.newArray",
+        "java.lang.invoke.DirectMethodHandle.allocateInstance",
+        "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke", "libjvm.so.os::malloc",
+        "libjvm.so.Unsafe_AllocateMemory0", "jdk.internal.misc.Unsafe.allocateMemory0"}) {
+    INFO(method);
+    CHECK(all.Contains(method));
+  }
+  for (const char* method :
+       {"java.util.BitSet.clone", "java.util.ArrayList.grow", "java.util.Arrays.copyOfX", "p.A.run", ""}) {
+    INFO(method);
+    CHECK_FALSE(all.Contains(method));
+  }
+  CHECK(AllocationPrimitives().empty());
+  CHECK(all.HasMethod("java/lang/invoke/LambdaForm$MH+0x0000000800c03000", "invoke"));
+  CHECK_FALSE(all.HasMethod("p/A", "run"));
+}
+
+TEST_CASE("A path ends at the site, or is truncated at the maximum length") {
+  const auto path_of = [](const std::string& leaf_first, bool truncated) {
+    const format::Path path =
+        format::PathOf(leaf_first.size(), truncated, [&](size_t i) { return leaf_first[i] == 'p'; });
+    return std::pair(path.frames, path.truncated);
+  };
+  CHECK(path_of("abc", true) == std::pair<size_t, bool>(1, false));
+  CHECK(path_of("ppa", true) == std::pair<size_t, bool>(3, false));
+  CHECK(path_of("pp", false) == std::pair<size_t, bool>(2, false));
+  CHECK(path_of("pp", true) == std::pair<size_t, bool>(2, true));
+  CHECK(path_of(std::string(format::kLongestPath - 1, 'p') + "a", false) == std::pair(format::kLongestPath, false));
+  CHECK(path_of(std::string(format::kLongestPath, 'p') + "a", false) == std::pair(format::kLongestPath, true));
+  CHECK(path_of("", false) == std::pair<size_t, bool>(0, false));
+}
+
+TEST_CASE("A file replaces the list, or extends it") {
+  const testing::Directory directory;
+  const std::string path = directory / "primitives.txt";
+  std::ofstream(path) << "# ours\ncom.acme.Pool.take\ncom.acme.Buffers.*   # all\n\n";
+  const auto own = ReadPrimitives(path);
+  REQUIRE(own.ok());
+  CHECK(own->Contains("com.acme.Pool.take"));
+  CHECK(own->Contains("com.acme.Buffers.of"));
+  CHECK_FALSE(own->Contains("java.lang.Object.clone"));
+  std::ofstream(path, std::ios::app) << "default\n";
+  CHECK(ReadPrimitives(path)->Contains("java.lang.Object.clone"));
+  std::ofstream(path) << "a.*.b\n";
+  CHECK_FALSE(ReadPrimitives(path).ok());
+  CHECK_FALSE(ReadPrimitives(directory / "none").ok());
+}
+
+format::Block BlockAt(std::initializer_list<std::pair<uint64_t, uint64_t>> looks) {
+  format::Block block;
+  for (const auto& [seconds, cpu_seconds] : looks) {
+    ProcessState state;
+    state.kind = ProcessStateKind::kCpu;
+    state.time_ns = seconds * 1'000'000'000;
+    state.used = cpu_seconds * 1'000'000'000;
+    state.committed = state.used / 10;
+    block.states.push_back(state);
+  }
+  return block;
+}
+
+TEST_CASE("CPU time between two times is interpolated; outside it is the average") {
+  CpuTimeline cpu;
+  CHECK_FALSE(cpu.Between(0, 1));
+  cpu.Add(BlockAt({{0, 5}, {1, 6}}));
+  cpu.Add(BlockAt({{2, 8}, {2, 8}, {4, 9}}));
+  const auto between = [&](double from, double to) {
+    return cpu.Between(static_cast<uint64_t>(from * 1e9), static_cast<uint64_t>(to * 1e9))->process;
+  };
+  CHECK(between(0, 4) == Approx(4));
+  CHECK(between(1, 2) == Approx(2));
+  CHECK(between(0.5, 1.5) == Approx(1.5));
+  CHECK(between(3, 6) == Approx(0.5 + 2));
+  CHECK(cpu.Between(0, 4'000'000'000)->collector == Approx(0.4));
+  CHECK_FALSE(cpu.Between(7, 7));
+}
+
+TEST_CASE("Blocks hold the same part of everything, whatever the speed") {
+  ProgressBlocks slow, fast;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    const bool is_early = i < 500;
+    slow.Add(is_early ? 1 : 2, i * 100'000'000, 1);
+    fast.Add(is_early ? 1 : 2, i * 7'000'000, 1);
+  }
+  for (const uint32_t key : {1U, 2U}) {
+    const auto of_slow = slow.Of(key), of_fast = fast.Of(key);
+    CHECK(std::accumulate(of_slow.begin(), of_slow.end(), 0.0) == Approx(ProgressBlocks::kBlocks));
+    for (size_t i = 0; i < of_slow.size(); ++i) CHECK(of_slow[i] == Approx(of_fast[i]).margin(0.2));
+  }
+  CHECK(slow.Of(1)[0] == Approx(2).margin(0.1));
+  CHECK(slow.Of(1)[9] == 0);
+  CHECK(slow.Of(3)[0] == 0);
+}
+
 }  // namespace
+
 }  // namespace heaprec::tools

@@ -106,7 +106,7 @@ Tabled Table(const ScanOptions& options, By by) {
   std::optional<GroupsScan> groups;
   const auto make = [&] { return &groups.emplace(std::vector<Grouping>{Grouping(by)}); };
   REQUIRE(scan->Run(&names, &tree, make) == ExitCode::kOk);
-  Tabled table{.by_name = {}, .all = {}, .loss_line = scan->LossLine()};
+  Tabled table{.by_name = {}, .all = {}, .loss_line = scan->summary().LossLine()};
   const Groups& of = groups->tables().front();
   for (const GroupTable::Row& row : of.own().Rows()) {
     for (Amount* sum : {&table.by_name[of.grouping().NameOf(row.key, *tree)], &table.all}) {

@@ -1,11 +1,19 @@
 #include "tools/text/text.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <csignal>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "tools/export/formats/row_format.h"
 #include "tools/input/dictionary_names.h"
+#include "tools/options/suggest.h"
+#include "tools/text/interrupt.h"
+#include "tools/text/terminal.h"
 
 namespace heaprec::tools {
 namespace {
@@ -129,5 +137,84 @@ TEST_CASE("Wall-clock times have nanoseconds in UTC") {
   CHECK(fmt::to_string(text) == "2026-11-20T16:40:00.731602772Z 2026-11-20T16:41:00.000000001Z");
 }
 
+// What fits a terminal: shortened names, bars; and what was meant by a typo.
+
+TEST_CASE("Names lose their packages first, then their middle") {
+  const std::string name = "com.acme.shop.Basket.add";
+  CHECK(Shortened(name, 0, false) == name);
+  CHECK(Shortened(name, 24, false) == name);
+  CHECK(Shortened(name, 22, false) == "c.acme.shop.Basket.add");
+  CHECK(Shortened(name, 20, false) == "c.a.shop.Basket.add");
+  CHECK(Shortened(name, 16, false) == "c.a.s.Basket.add");
+  CHECK(Shortened(name, 10, false) == "c.a.~t.add");
+  CHECK(Shortened(name, 11, true) == "c.a.s…t.add");
+  CHECK(Shortened("überlänge", 5, true) == "üb…ge");
+  for (size_t width = 1; width < 30; ++width) CHECK(WidthOf(Shortened(name, width, true)) <= width);
+}
+
+TEST_CASE("More than zero is visible, and the maximum is full") {
+  CHECK(Bar(0, 3, true) == "   ");
+  CHECK(Bar(1e-9, 3, true) == "▏  ");
+  CHECK(Bar(0.5, 3, true) == "█▌ ");
+  CHECK(Bar(1, 3, false) == "###");
+  CHECK(Bar(1e-9, 3, false) == "#  ");
+  CHECK(Sparkline(std::vector<double>{0, 1, 4, 8}, 8, true) == " ▁▄█");
+  CHECK(ChartLine(std::vector<double>{4, 8}, 8, 0, 2, true) == " █");
+  CHECK(ChartLine(std::vector<double>{4, 8}, 8, 1, 2, true) == "██");
+  CHECK(Sparkline(std::vector<double>{0, 0}, 0, true) == "  ");
+}
+
+TEST_CASE("A typo differs by a few letters") {
+  const std::vector<std::string> commands{"record", "summary", "top", "trim", "tree"};
+  CHECK(Nearest("summry", commands) == "summary");
+  CHECK(Nearest("recrod", commands) == "record");
+  CHECK(Nearest("tpo", commands) == "top");
+  CHECK(Nearest("foo", commands).empty());
+  CHECK(Nearest("frobnicate", commands).empty());
+  CHECK(Nearest(std::string(100'000, 'x'), commands).empty());
+  CHECK(Nearest("", commands).empty());
+}
+
+// Signals to a process of its own, which says how it took them by its end.
+
+constexpr int kInterrupted = 7, kUndisturbed = 8;
+
+// The wait status of a process that gets these, one after the other.
+int StatusAfter(std::initializer_list<int> signals, useconds_t pause_us = 600'000) {
+  const pid_t child = fork();
+  if (child == 0) {
+    CatchSignals({SIGINT, SIGTERM, SIGHUP});
+    for (const int signal : signals) {
+      (void)raise(signal);
+      usleep(pause_us);
+    }
+    _exit(IsInterrupted() ? kInterrupted : kUndisturbed);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+bool Exited(int status, int code) { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
+bool WasEnded(int status, int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; }
+
 }  // namespace
+
+TEST_CASE("A signal that is sent twice at once counts once") {
+  // On a starved machine half a second may pass between the two.
+  bool is_one = false;
+  for (int i = 0; i < 5 && !is_one; ++i) is_one = Exited(StatusAfter({SIGTERM, SIGTERM, SIGINT}, 0), kInterrupted);
+  CHECK(is_one);
+}
+
+TEST_CASE("The first signal is noted, a later one ends the process, and SIGHUP may be repeated") {
+  CHECK(Exited(StatusAfter({}), kUndisturbed));
+  for (const int first : {SIGINT, SIGTERM, SIGHUP}) {
+    CHECK(Exited(StatusAfter({first}), kInterrupted));
+    CHECK(Exited(StatusAfter({first, SIGHUP, SIGHUP}), kInterrupted));
+    CHECK(WasEnded(StatusAfter({first, SIGINT}), SIGINT));
+    CHECK(WasEnded(StatusAfter({first, SIGTERM}), SIGTERM));
+  }
+}
+
 }  // namespace heaprec::tools

@@ -12,6 +12,7 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
+#include "tools/input/walk.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
 
@@ -362,12 +363,12 @@ std::vector<Finding> Diagnose(Recording* recording) {
   VolumeOfBlocks volume(header);
   Verification verification(header);
   Completeness completeness;
-  while (const auto block = recording->Next()) {
-    for (StreamTotals& one : totals.of) one.Add(*block);
-    volume.Add(*block);
-    verification.Look(*block, *recording);
-    completeness.Add(*block);
-  }
+  Walk(recording, [&](const format::Block& block) {
+    for (StreamTotals& one : totals.of) one.Add(block);
+    volume.Add(block);
+    verification.Look(block, *recording);
+    completeness.Add(block);
+  });
   verification.Close(*recording);
   const AllocationTotals allocated = volume.Close(recording->counters());
   return Examination({*recording, totals, allocated, verification, completeness, WallClockMoved(header)}).Run();

@@ -50,15 +50,8 @@ Result<CensusScan> CensusScan::Parse(const CensusChoice& choice) {
   return CensusScan(choice, std::move(*filter));
 }
 
-ExitCode CensusScan::Read(const std::string& path) {
-  auto recordings = Recording::OpenAll(path);
-  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
-  ExitCode outcome = ExitCode::kOk;
-  for (const auto& recording : *recordings) {
-    const ExitCode one = Read(recording.get());
-    if (one != ExitCode::kOk) outcome = one;
-  }
-  return outcome;
+ExitCode CensusScan::Read(const std::vector<std::string>& paths) {
+  return WalkFiles(paths, [this](Recording* recording) { return Read(recording); });
 }
 
 ExitCode CensusScan::Read(Recording* recording) {
@@ -66,12 +59,7 @@ ExitCode CensusScan::Read(Recording* recording) {
   if (header.census == format::CensusMode::kOff) return Fail(ExitCode::kUnreadable, WhyNone(*recording));
   Filter filter = filter_;
   filter.Start(*recording);
-  Names names;
-  while (const auto block = recording->Next()) {
-    names.Enter(*block);
-    filter.Enter(*block, &names);
-    Add(*block, &names, &filter);
-  }
+  Walk(recording, nullptr, &filter, [&](const format::Block& block, Names& names) { Add(block, &names, &filter); });
   origins_.push_back({recording->source().name(), IdText(header), header.census, header.census_per_second,
                       recording->census_counters(), IsLaterPart(header),
                       header.census != format::CensusMode::kAll || recording->was_ended_by_recorder(),

@@ -40,8 +40,8 @@ class CensusScan {
   // Parses the selection. The Error is a message for the user.
   static Result<CensusScan> Parse(const CensusChoice& choice);
 
-  // Reads all recordings of a file. kUnreadable: it cannot be read, or has no census.
-  ExitCode Read(const std::string& path);
+  // Reads all recordings of the files, in order. kUnreadable: one cannot be read, or has no census.
+  ExitCode Read(const std::vector<std::string>& paths);
 
   // The requested names.
   const std::vector<AskedName>& asked() const { return filter_.asked(); }

@@ -270,12 +270,13 @@ ExitCode CheckOnce(const CheckQuestion& question, NamePool* names, CheckAnswer* 
   if (!IsRead(read)) return read;
   answer->recording = ToUtf8(options.scan.files.front());
   answer->seconds = budgets.seconds();
-  answer->observed = scan.scanned().Line(scan.scanned().matched);
-  answer->scan = scan.AsObject();
+  answer->observed = scan.summary().scanned().Line(scan.summary().scanned().matched);
+  answer->scan = scan.summary().AsObject();
   // Without samples the total is still counted, and a part of it is between 0 and the total.
-  const bool lacks_samples_only = scan.scanned().events == 0 && scan.scanned().complete && !scan.lacks_data() &&
-                                  scan.total().low > 0 && scan.trust_reasons().size() == 1;
-  if (!lacks_samples_only) answer->doubt = scan.TrustVerdict();
+  const bool lacks_samples_only = scan.summary().scanned().events == 0 && scan.summary().scanned().complete &&
+                                  !scan.lacks_data() && scan.total().low > 0 &&
+                                  scan.summary().trust_reasons().size() == 1;
+  if (!lacks_samples_only) answer->doubt = scan.summary().TrustVerdict();
   answer->is_imported = budgets.is_imported();
   answer->accepts_untrustworthy = options.accepts_untrustworthy, answer->is_strict = options.is_strict;
   for (size_t i = 0; i < question.budgets.size(); ++i) {

@@ -259,7 +259,7 @@ uint64_t ComparedRuns::start_epoch_ns() const {
 }
 
 Scale ComparedRuns::ScaleOf(size_t run, Scale scale) const {
-  scale.seconds = surveys_[run].scanned().seconds;
+  scale.seconds = surveys_[run].summary().scanned().seconds;
   scale.cpu_seconds = surveys_[run].cpu() ? surveys_[run].cpu()->process : 0;
   return scale;
 }
@@ -305,7 +305,7 @@ ComparedRuns::GcPauses ComparedRuns::PausesOf(size_t run) const {
 
 std::string ComparedRuns::TrustVerdict() const {
   for (const RecordingScan& run : surveys_) {
-    if (std::string doubt = run.TrustVerdict(); !doubt.empty()) return doubt;
+    if (std::string doubt = run.summary().TrustVerdict(); !doubt.empty()) return doubt;
   }
   return "";
 }

@@ -267,10 +267,9 @@ std::pair<uint64_t, uint64_t> Filter::Span(uint64_t begin_ns, uint64_t end_ns) c
 }
 
 uint64_t EndOf(const Recording& recording) {
-  const auto again = recording.Again();
-  if (!again.ok()) return 0;
   uint64_t end_ns = 0;
-  while (const auto block = (*again)->Next()) end_ns = std::max(end_ns, block->end_ns);
+  const auto again = WalkAgain(recording, [&](const format::Block& block) { end_ns = std::max(end_ns, block.end_ns); });
+  if (!again.ok()) return 0;
   return (*again)->ending() ? (*again)->ending()->time_ns : end_ns;
 }
 

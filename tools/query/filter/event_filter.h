@@ -16,6 +16,7 @@
 #include "tools/analysis/groups/grouping.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
+#include "tools/input/walk.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/time_point.h"
@@ -180,5 +181,20 @@ class AskedTime {
   std::vector<std::pair<uint64_t, uint64_t>> times_;  // since 1970
   bool has_data_ = false;
 };
+
+// Walks with the names of each block, which `filter` has entered, too: visit(block, names). `filter` must have been
+// started; null: none. `merged`: null: names stay unchanged.
+template <typename Visit>
+bool Walk(Recording* recording, MergedNames* merged, Filter* filter, Visit&& visit,
+          Progress::StdoutUse stdout_use = Progress::StdoutUse::kNothing) {
+  if (merged != nullptr) merged->Start(recording->header().recording_id);
+  Names names(merged);
+  const auto enter = [&](format::Block& block) {
+    names.Enter(block);
+    if (filter != nullptr) filter->Enter(block, &names);
+    return visit(block, names);
+  };
+  return Walk(recording, enter, stdout_use);
+}
 
 }  // namespace heaprec::tools

@@ -15,6 +15,7 @@
 #include "tools/analysis/groups/grouping.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
+#include "tools/input/walk.h"
 #include "tools/options/suggest.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
@@ -82,20 +83,20 @@ std::set<std::string> NamesFor(const AskedName& asked, Recording* recording) {
   };
   uint32_t chunk = format::kNone;
   format::Index read = 0;  // entries of the chunk that have been read
-  while (const auto block = recording->Next()) {
-    names_of.Enter(*block);
-    const format::Dictionaries& now = *block->dictionaries;
+  Walk(recording, [&](const format::Block& block) {
+    names_of.Enter(block);
+    const format::Dictionaries& now = *block.dictionaries;
     const size_t size = kind == Named::kClass                               ? now.classes.size()
                         : kind == Named::kMethod || kind == Named::kPackage ? now.methods.size()
                                                                             : now.threads.size();
-    if (std::exchange(chunk, block->chunk) != block->chunk || size < read) read = 0;
+    if (std::exchange(chunk, block.chunk) != block.chunk || size < read) read = 0;
     for (; read < size; ++read) {
       if (kind == Named::kClass) names.emplace(names_of.Class(read));
       if (kind == Named::kMethod) names.emplace(names_of.Method(read));
       if (kind == Named::kPackage) names.emplace(PackageOf(names_of.Method(read)));
       if (kind == Named::kThread || kind == Named::kLabel) add_thread(read);
     }
-  }
+  });
   return names;
 }
 

@@ -204,7 +204,7 @@ SiteTimeline SitesAt(const std::string& file, const std::vector<uint64_t>& times
   if (!scan.Run(&visitor) || live.tracked == 0) return {};
   const std::vector<LiveTotal> totals = TotalsOf(live.all, times.size());
   const LiveTable& table = live.tables.front();
-  SiteTimeline course{{}, scan.scan().trust_reasons()};
+  SiteTimeline course{{}, scan.scan().summary().trust_reasons()};
   std::vector<SiteLine>& lines = course.lines;
   for (const LiveTable::Row& row : table.rows) {
     if (row.group.series.empty()) continue;

@@ -5,8 +5,8 @@
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/row_calibration.h"
+#include "tools/input/walk.h"
 #include "tools/query/scan/census_strata.h"
-#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 
@@ -14,8 +14,7 @@ using format::Stream;
 
 Calibration Calibration::Of(const Recording& recording, const Filter& filter, CalibratedTo to) {
   Calibration calibration;
-  auto again = recording.Again();
-  if (!again.ok() || to == CalibratedTo::kNothing) return calibration;
+  if (to == CalibratedTo::kNothing) return calibration;
   const auto wants = [&](Stream stream) { return filter.TakesAny(stream); };
   const uint64_t interval_ns = calibration.interval_ns_ = recording.header().interval_ns;
   const bool to_rows = to == CalibratedTo::kRows && wants(Stream::kAllocations);
@@ -45,15 +44,14 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
     allocations->SetStrata(calibration.strata_);
     allocations->SetCalibration(calibration.rows_);
   }
-  Progress progress(recording.source().name(), recording.source().size());
-  while (const auto block = (*again)->Next()) {
-    const bool is_by_rows = by_rows(*block);
+  const auto again = WalkAgain(recording, [&](const format::Block& block) {
+    const bool is_by_rows = by_rows(block);
     for (auto& design : designs) {
-      if (design) design->Add(*block, is_by_rows && &design == &allocations);
+      if (design) design->Add(block, is_by_rows && &design == &allocations);
     }
-    if (apart) apart->Add(*block, calibration.apart_(*block));
-    progress.At((*again)->bytes_read());
-  }
+    if (apart) apart->Add(block, calibration.apart_(block));
+  });
+  if (!again.ok()) return Calibration();
   for (const Stream stream : format::kAllStreams) {
     auto& design = designs[static_cast<size_t>(stream)];
     if (!design) continue;

@@ -14,8 +14,8 @@
 #include "tools/analysis/totals/stream_totals.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording_kind.h"
+#include "tools/input/walk.h"
 #include "tools/query/scan/census_strata.h"
-#include "tools/text/progress.h"
 
 namespace heaprec::tools {
 namespace {
@@ -409,12 +409,10 @@ SampleColumns ReadSampleColumns(std::span<const std::unique_ptr<Recording>> reco
     const int64_t shift_ns = axis.Start(header, recording == recordings.front());
     const uint64_t begin_ns = columns.end_ns;
     builder.Start(*recording, shift_ns);
-    Progress progress(recording->source().name(), recording->source().size());
-    while (const auto block = recording->Next()) {
-      builder.Add(*block);
-      axis.Add(*block);
-      progress.At(recording->bytes_read());
-    }
+    Walk(recording.get(), [&](const format::Block& block) {
+      builder.Add(block);
+      axis.Add(block);
+    });
     const auto& ending = recording->ending();
     if (ending) columns.end_ns = std::max(begin_ns, Shifted(ending->time_ns, shift_ns));
     axis.Close(builder.Close(*recording, ending ? ending->time_ns : Shifted(columns.end_ns, -shift_ns)));

@@ -2,7 +2,7 @@
 
 #include "tools/analysis/estimate/census_table.h"
 #include "tools/analysis/estimate/strata_builder.h"
-#include "tools/text/progress.h"
+#include "tools/input/walk.h"
 
 namespace heaprec::tools {
 namespace {
@@ -35,11 +35,7 @@ CensusStrata StrataOf(const Recording& recording, const ByRows& by_rows) {
   }
   if (by_rows) (*again)->LeaveOut(by_rows);
   StrataBuilder builder(recording.header());
-  Progress progress(recording.source().name(), recording.source().size());
-  while (const auto block = (*again)->Next()) {
-    builder.Add(*block, by_rows && by_rows(*block));
-    progress.At((*again)->bytes_read());
-  }
+  Walk(again->get(), [&](const format::Block& block) { builder.Add(block, by_rows && by_rows(block)); });
   if (WasEnded(**again)) {
     found.strata = builder.Build((*again)->census_counters());
     found.why_none = builder.why_none();

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"
-#include "tools/render/renderers.h"
 #include "tools/text/messages.h"
-#include "tools/text/progress.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -170,12 +167,8 @@ CallTree::Options RecordingScan::TreeOptions() const {
 }
 
 ExitCode RecordingScan::Run(CallTree* tree, ScanVisitor* visitor) {
-  ExitCode code = ExitCode::kOk;
-  for (const std::string& path : options_.files) {
-    const ExitCode one = ReadFile(path, tree, visitor);
-    if (one == ExitCode::kUnreadable) return one;
-    if (one != ExitCode::kOk) code = one;
-  }
+  const ExitCode code = WalkFiles(options_.files, [&](Recording* recording) { return Read(recording, tree, visitor); });
+  if (code == ExitCode::kUnreadable) return code;
   if (const MergedNames* const merged = tree->names().merged()) summary_.SetMergedNames(merged->Text());
   if (is_quiet_) return code;
   if (summary_.scanned().matched == 0) ReportUnmatched(filter_.asked(), options_.files);
@@ -196,18 +189,6 @@ ExitCode RecordingScan::Run(NamePool* names, std::optional<CallTree>* tree,
     tree->emplace(names, TreeOptions());
     return Run(&**tree, visitor());
   });
-}
-
-ExitCode RecordingScan::ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor) {
-  auto recordings = Recording::OpenAll(path);
-  if (!recordings.ok()) return Fail(ExitCode::kUnreadable, recordings.error().message);
-  ExitCode code = ExitCode::kOk;
-  for (const auto& recording : *recordings) {
-    const ExitCode one = Read(recording.get(), tree, visitor);
-    if (one == ExitCode::kUnreadable) return one;
-    if (one != ExitCode::kOk) code = one;
-  }
-  return code;
 }
 
 // State of the recording that is being read.
@@ -268,34 +249,27 @@ RecordingScan::Pass RecordingScan::Prepare(Recording* recording, ScanVisitor* vi
 
 void RecordingScan::ReadBlocks(Pass* pass, CallTree* tree) const {
   Recording& recording = pass->recording;
-  MergedNames* const merged = tree->names().merged();
-  if (merged != nullptr) merged->Start(recording.header().recording_id);
-  Names names(merged);
   tree->Start();
   pass->visitor.Begin(recording.header());
-  Progress progress(recording.source().name(), recording.source().size());
-  while (auto block = recording.Next()) {
-    names.Enter(*block);
-    pass->filter.Enter(*block, &names);
-    tree->Enter(*block, &names);
+  Walk(&recording, tree->names().merged(), &pass->filter, [&](format::Block& block, Names& names) {
+    tree->Enter(block, &names);
     if (pass->counted) {
-      pass->counted->Add(*block, [pass](format::Index class_id) { return pass->filter.KeepsClass(class_id); });
+      pass->counted->Add(block, [pass](format::Index class_id) { return pass->filter.KeepsClass(class_id); });
     }
-    pass->last_ns = std::max(pass->last_ns, block->end_ns);
-    const bool is_by_rows = pass->rules.by_rows && pass->rules.by_rows(*block);
-    pass->trust.Add(*block, is_by_rows && !pass->rules.calibrated);
-    pass->cpu.Add(*block);
-    const std::span<const WeightedSample> drawn = pass->design.Add(*block, is_by_rows);
-    pass->samples += static_cast<uint64_t>(std::ranges::count(block->samples, stream_, &format::Sample::stream));
-    if (is_by_rows) block->samples.clear();
+    pass->last_ns = std::max(pass->last_ns, block.end_ns);
+    const bool is_by_rows = pass->rules.by_rows && pass->rules.by_rows(block);
+    pass->trust.Add(block, is_by_rows && !pass->rules.calibrated);
+    pass->cpu.Add(block);
+    const std::span<const WeightedSample> drawn = pass->design.Add(block, is_by_rows);
+    pass->samples += static_cast<uint64_t>(std::ranges::count(block.samples, stream_, &format::Sample::stream));
+    if (is_by_rows) block.samples.clear();
     if (!drawn.empty() && drawn.back().row != nullptr)
-      std::ranges::copy(SamplesOfRows(*block, recording.header().interval_ns), std::back_inserter(block->samples));
+      std::ranges::copy(SamplesOfRows(block, recording.header().interval_ns), std::back_inserter(block.samples));
     pass->has_rows |= is_by_rows;
-    pass->passed.Take(*block, drawn, is_by_rows, pass->sieve());
+    pass->passed.Take(block, drawn, is_by_rows, pass->sieve());
     pass->visitor.Visit(
-        {*block, pass->passed.now, pass->passed.live_checkpoint, names, *tree, pass->design, pass->passed.outside});
-    progress.At(recording.bytes_read());
-  }
+        {block, pass->passed.now, pass->passed.live_checkpoint, names, *tree, pass->design, pass->passed.outside});
+  });
 }
 
 void RecordingScan::AskTimes(Pass* pass) {
@@ -394,7 +368,7 @@ void RecordingScan::Conclude(const GroupEstimates& matched, const Estimator& est
 
 GroupEstimates RecordingScan::matched() const {
   GroupEstimates matched = matched_;
-  if (!chooses_all()) return matched;
+  if (!filter_.chooses_all()) return matched;
   matched.bytes = total_;
   if (matched.share.value > 0) matched.share = {1, 1, 1};
   return matched;
@@ -442,7 +416,7 @@ void RecordingScan::AddCpu(const std::optional<CpuSeconds>& cpu) {
 }
 
 const char* RecordingScan::share_of() const {
-  if (chooses_all()) return "all";
+  if (filter_.chooses_all()) return "all";
   if (options_.shares == ScanOptions::ShareOf::kSelection) return "selection";
   return options_.shares == ScanOptions::ShareOf::kSpan ? "span" : "all";
 }
@@ -456,8 +430,6 @@ FileScan::FileScan(const std::string& path, std::vector<std::string> kinds)
       }()) {
   scan_.SuppressMessages();
 }
-
-nlohmann::json RecordingScan::AsJson() const { return nlohmann::json::parse(render::JsonText(AsObject())); }
 
 void RecordingScan::PrintTrust() const {
   if (!summary_.TrustVerdict().empty())

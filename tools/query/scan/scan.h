@@ -6,7 +6,7 @@
 //   std::optional<CallTree> tree;
 //   std::optional<GroupsScan> groups;
 //   const ExitCode code = scan->Run(&names, &tree, [&] { return &groups.emplace(groupings, true); });
-//   output.Append(scan->LossLine());
+//   output.Append(scan->summary().LossLine());
 //
 // Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
 // Failure:  Parse returns the message for the user. Run prints on stderr what it could not read, and returns
@@ -15,7 +15,6 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -126,10 +125,10 @@ class RecordingScan {
   // For a second pass: the first one has reported damage.
   void SuppressMessages() { is_quiet_ = true; }
 
-  // Totals of what was read; valid after Run.
-  const ScannedTotals& scanned() const { return summary_.scanned(); }
+  // All recordings: events, losses, and whether the numbers are trustworthy; valid after Run.
+  const ScanSummary& summary() const { return summary_; }
   // What estimates were computed from: "point", or "sample" if no row could be read.
-  const char* observed() const { return scanned().points > 0 ? "point" : "sample"; }
+  const char* observed() const { return summary_.scanned().points > 0 ? "point" : "sample"; }
   // Estimates of the matched samples, and of a group without samples. Shares are relative to total(). Without filters
   // the matched bytes are the total, which includes what could not be written.
   GroupEstimates matched() const;
@@ -138,27 +137,18 @@ class RecordingScan {
   const char* share_of() const;
   // Bytes, or events, of everything recorded.
   const Estimate& total() const { return total_; }
-  bool chooses_all() const { return filter_.chooses_all(); }
   // Whether no recording has data for the requested time, or nothing could be read of one. Budgets then have no
   // estimates: the sum is unknown, not 0.
   bool lacks_data() const { return has_unread_ || asked_time_.is_beside_data(); }
   // The part of each recording between --from and --to, as (begin, end) in ns since 1970.
   const std::vector<std::pair<uint64_t, uint64_t>>& asked_times() const { return asked_time_.times(); }
-  // Summarizes all recordings: events, losses, and whether the numbers are trustworthy (ScanSummary).
-  std::string LossLine() const { return summary_.LossLine(); }
-  std::string TrustVerdict() const { return summary_.TrustVerdict(); }
-  const std::vector<std::string>& trust_reasons() const { return summary_.trust_reasons(); }
   // CPU time of the processes within --from and --to; nullopt if a recording does not have it.
   const std::optional<CpuSeconds>& cpu() const { return cpu_; }
-  // Prints this on stderr, for formats without the loss line.
+  // Prints on stderr why the numbers are not trustworthy, for formats without the loss line.
   void PrintTrust() const;
-  render::Object AsObject() const { return summary_.AsObject(); }
-  // For reports that are not declared as data yet.
-  nlohmann::json AsJson() const;
 
  private:
   RecordingScan(const ScanOptions& options, Filter filter, AllocationPrimitives primitives);
-  ExitCode ReadFile(const std::string& path, CallTree* tree, ScanVisitor* visitor);
   struct RowRules {
     ByRows by_rows, calibrated;  // calibrated: empty: none
     // Which blocks' rows are used; empty: none.

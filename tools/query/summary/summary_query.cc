@@ -5,7 +5,6 @@
 
 #include "tools/analysis/estimate/row_calibration.h"
 #include "tools/input/recording_kind.h"
-#include "tools/text/progress.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -57,27 +56,20 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
   Facts facts{.totals = TotalsOfStreams(header), .heap = GcSummary(header)};
   ExceptionTotalsBuilder thrown(header, KeptBy(filter));
   LiveAtEnd live(header);
-  MergedNames* const merged = breakdown->merged();
-  if (merged != nullptr) merged->Start(header.recording_id);
-  Names names(merged);
-  Progress progress(recording->source().name(), recording->source().size());
-  while (auto block = recording->Next()) {
-    for (StreamTotals& totals : facts.totals.of) totals.Add(*block);
-    names.Enter(*block);
-    if (filter != nullptr) filter->Enter(*block, &names);
-    thrown.Add(*block, &names);
-    facts.heap.Add(*block);
-    live.Add(*block);
-    facts.census.Add(*block);
-    if (filter == nullptr) facts.outside.Add(*block, &names);
-    const std::span<const WeightedSample> parts = volume->Add(*block);
-    if (volume->takes_rows(*block)) {
-      block->samples = SamplesOfRows(*block, header.interval_ns);
+  Walk(recording, breakdown->merged(), filter, [&](format::Block& block, Names& names) {
+    for (StreamTotals& totals : facts.totals.of) totals.Add(block);
+    thrown.Add(block, &names);
+    facts.heap.Add(block);
+    live.Add(block);
+    facts.census.Add(block);
+    if (filter == nullptr) facts.outside.Add(block, &names);
+    const std::span<const WeightedSample> parts = volume->Add(block);
+    if (volume->takes_rows(block)) {
+      block.samples = SamplesOfRows(block, header.interval_ns);
       facts.has_rows = true;
     }
-    breakdown->Add(*block, parts, &names);
-    progress.At(recording->bytes_read());
-  }
+    breakdown->Add(block, parts, &names);
+  });
   facts.census.End(*recording);
   facts.events = recording->events();
   facts.points = volume->design().all().samples();

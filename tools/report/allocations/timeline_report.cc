@@ -84,7 +84,7 @@ Table Chart(const Timeline& timeline) {
 
 // The sampler's counts cover whole intervals, without filters: with filters they differ from those of the rows.
 Table Steps(const RecordingScan& scan, const Timeline& timeline) {
-  const bool has_counts = scan.chooses_all() && !timeline.counts_events;
+  const bool has_counts = scan.filter().chooses_all() && !timeline.counts_events;
   const std::vector<double> used = timeline.RateUsed(), per_mib = timeline.SamplesPerMib();
   std::vector<Step> steps;
   for (size_t i = 0; i < timeline.axis.steps; ++i) {

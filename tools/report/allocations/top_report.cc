@@ -28,7 +28,7 @@ GroupRow RowOf(GroupTable::Key key, const Groups& of, const CallTree& tree, doub
 Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& ranking, const CallTree& tree) {
   std::vector<GroupRow> rows;
   for (const GroupTable::Row* row : Ranked(of, ranking, tree)) {
-    rows.push_back(RowOf(row->key, of, tree, scan.scanned().seconds));
+    rows.push_back(RowOf(row->key, of, tree, scan.summary().scanned().seconds));
   }
   GroupWords words = WordsOf(scan);
   words.name = of.grouping().Text();
@@ -139,7 +139,7 @@ std::vector<Column<SizeRow>> Columns(const GroupWords& words) {
 Report HistogramReport(const RecordingScan& scan, const Groups& sizes) {
   Report report("heaprec.histogram/1");
   report.Add(HeadlineOf(scan));
-  report.Add(MakeTable("classes", Columns(WordsOf(scan)), RowsOf(sizes.own(), scan.scanned().seconds)));
+  report.Add(MakeTable("classes", Columns(WordsOf(scan)), RowsOf(sizes.own(), scan.summary().scanned().seconds)));
   report.Add(FooterOf(scan, "size"));
   return report;
 }
@@ -170,7 +170,7 @@ class Nodes {
       --*left_out;
       rows.push_back(MakeRow(columns_, GroupRow{.name = std::string(NameOf(box)),
                                                 .own = tree_.estimates()[box],
-                                                .seconds = tree_.scan().scanned().seconds,
+                                                .seconds = tree_.scan().summary().scanned().seconds,
                                                 .other = tree_.own()[box],
                                                 .frames = {}}));
       rows.back().children = ChildrenOf(box, &rows.back().left_out);

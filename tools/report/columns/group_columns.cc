@@ -53,7 +53,8 @@ GroupWords WordsOf(const RecordingScan& scan) {
   GroupWords words;
   words.counts_events = scan.of_exceptions();
   words.things = TraitsOf(scan.stream()).lifecycle.things;
-  if (!scan.chooses_all()) words.share = std::string_view(scan.share_of()) == "selection" ? "of selection" : "of all";
+  if (!scan.filter().chooses_all())
+    words.share = std::string_view(scan.share_of()) == "selection" ? "of selection" : "of all";
   return words;
 }
 
@@ -79,8 +80,9 @@ std::vector<Column<GroupRow>> GroupColumns(const GroupWords& words) {
 std::vector<Field> GroupFields(const std::string& path, const GroupEstimates& estimates, const RecordingScan& scan) {
   std::vector<Column<GroupRow>> columns = GroupColumns(WordsOf(scan));
   columns.pop_back();  // this table has no names
-  return FieldsOf(path, columns,
-                  GroupRow{.name = {}, .own = estimates, .seconds = scan.scanned().seconds, .other = {}, .frames = {}});
+  return FieldsOf(
+      path, columns,
+      GroupRow{.name = {}, .own = estimates, .seconds = scan.summary().scanned().seconds, .other = {}, .frames = {}});
 }
 
 }  // namespace heaprec::tools

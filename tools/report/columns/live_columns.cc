@@ -91,7 +91,7 @@ std::vector<Field> LiveFields(const std::string& path, const LiveRow& all, const
 
 render::Line LiveContext(const LiveAnswer& answer) {
   const LiveResult& live = answer.live;
-  return Hidden({{"scan", answer.scan.AsObject()},
+  return Hidden({{"scan", answer.scan.summary().AsObject()},
                  {"at_ns", live.moments.at_ns, Unit::kNanoseconds},
                  {"from_ns", live.moments.from_ns, Unit::kNanoseconds},
                  {"to_ns", live.moments.to_ns, Unit::kNanoseconds},

@@ -17,10 +17,10 @@ Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit
 // The sentence, with the fields in the order of its placeholders.
 render::Line Totals(const RecordingScan& scan) {
   const GroupEstimates matched = scan.matched();
-  const double seconds = scan.scanned().seconds;
+  const double seconds = scan.summary().scanned().seconds;
   const std::string command = TraitsOf(scan.stream()).verb;
   render::Line line = Sentence("{} " + command + " in {}");
-  if (scan.chooses_all()) {
+  if (scan.filter().chooses_all()) {
     line.fields = {{"total", scan.total(), UnitOfTotal(scan)}};
   } else {
     line.text = "{}, {} of all that was " + command + ", in {}";
@@ -47,13 +47,13 @@ std::vector<render::Line> HeadlineOf(const RecordingScan& scan) {
   for (const auto& [path, estimates] : {std::pair{"matched", scan.matched()}, {"detection_limit", scan.unseen()}}) {
     for (Field& field : GroupFields(path, estimates, scan)) hidden.push_back(std::move(field));
   }
-  hidden.push_back({"scan", scan.AsObject()});
+  hidden.push_back({"scan", scan.summary().AsObject()});
   return {Totals(scan), Hidden(std::move(hidden))};
 }
 
 std::vector<render::Line> LossLines(const RecordingScan& scan) {
   std::vector<Line> lines;
-  std::istringstream losses(scan.LossLine());
+  std::istringstream losses(scan.summary().LossLine());
   for (std::string line; std::getline(losses, line);) lines.push_back(Sentence(line));
   return lines;
 }

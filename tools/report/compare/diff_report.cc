@@ -115,7 +115,7 @@ std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
     Line line = Fact(name, std::string("{}: {value}") + (scan.of_exceptions() ? " events" : "") + " in {}",
                      {{"", file + side.window},
                       {"", all.bytes, scan.of_exceptions() ? Unit::kCount : Unit::kBytes},
-                      {"", scan.scanned().seconds, Unit::kSeconds}});
+                      {"", scan.summary().scanned().seconds, Unit::kSeconds}});
     if (has_cpu) {
       line.text += ", {} of CPU time";
       line.fields.push_back({"", scan.cpu()->process, Unit::kSeconds});
@@ -123,7 +123,7 @@ std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
     line.text += std::string(", {} ") + scan.observed() + "(s)";
     line.fields.push_back({"", all.samples, Unit::kInteger});
     lines.push_back(std::move(line));
-    Object one = scan.AsObject();
+    Object one = scan.summary().AsObject();
     one.push_back({"cpu_seconds", has_cpu ? Value(scan.cpu()->process) : Value()});
     one.push_back({"gc_cpu_seconds", has_cpu ? Value(scan.cpu()->collector) : Value()});
     one.push_back({"gc_pause_seconds", side.runs.PausesOf(run).seconds});
@@ -153,7 +153,7 @@ std::vector<Line> GcLines(const DiffSide& before, const DiffSide& after) {
       const ComparedRuns::GcPauses paused = side->runs.PausesOf(run);
       sum.process += one.process, sum.collector += one.collector;
       pauses.seconds += paused.seconds, pauses.longest = std::max(pauses.longest, paused.longest);
-      seconds += side->runs.scan(run).scanned().seconds;
+      seconds += side->runs.scan(run).summary().scanned().seconds;
     }
     if (!(seconds > 0)) return {};
     line.text += "{} of the time in pauses, longest {}";

@@ -134,7 +134,7 @@ NativeRow Total(const NativeAnswer& answer) {
                  .survival = {}},
                 "",
                 {},
-                answer.scan.scanned().seconds};
+                answer.scan.summary().scanned().seconds};
   if (IsByAge(answer)) all.of.survival = answer.native.AllSurvival();
   return all;
 }
@@ -163,7 +163,7 @@ std::vector<render::Line> Headline(const NativeAnswer& answer, const NativeRow& 
 Report NativeReport(const NativeAnswer& answer) {
   const std::vector<NativeVisitor::Row> ranked = Ranked(answer);
   const Grouping& grouping = answer.native.grouping();
-  const double seconds = answer.scan.scanned().seconds;
+  const double seconds = answer.scan.summary().scanned().seconds;
   const size_t shown = answer.limit > 0 ? std::min(answer.limit, ranked.size()) : ranked.size();
   std::vector<NativeRow> rows;
   for (size_t i = 0; i < shown; ++i) {
@@ -174,7 +174,7 @@ Report NativeReport(const NativeAnswer& answer) {
   Columns columns = NativeColumns(answer);
   Report report("heaprec.native_sampled/1");
   report.Add(Headline(answer, all));
-  report.Add(Hidden({{"scan", answer.scan.AsObject()},
+  report.Add(Hidden({{"scan", answer.scan.summary().AsObject()},
                      {"exact", false},
                      {"at_ns", answer.native.live().moments.at_ns, Unit::kNanoseconds},
                      {"by", grouping.Text()},
@@ -265,7 +265,7 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
         {ranked[i], answer.mappings.grouping().NameOf(ranked[i].key, answer.tree), CallersOf(ranked[i].key, answer)});
   }
   const MappingVisitor::Now all = answer.mappings.All();
-  const bool is_shown = !ranked.empty() || answer.scan.scanned().lost > 0;
+  const bool is_shown = !ranked.empty() || answer.scan.summary().scanned().lost > 0;
   const GroupEstimates mapped = answer.scan.matched();
   Group group{"mmap", {}};
   render::Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mapping(s)",
@@ -278,8 +278,8 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
                     {"mapped.bytes", mapped.bytes, Unit::kBytes},
                     {"mapped.objects", mapped.objects, Unit::kCount},
                     {"mapped.samples", mapped.samples, Unit::kInteger},
-                    {"trustworthy", answer.scan.trust_reasons().empty()},
-                    {"reasons", answer.scan.trust_reasons()},
+                    {"trustworthy", answer.scan.summary().trust_reasons().empty()},
+                    {"reasons", answer.scan.summary().trust_reasons()},
                     {"count", uint64_t{ranked.size()}, Unit::kInteger}}));
   Table table = MakeTable("rows", MappingColumns(answer), rows, ranked.size());
   for (size_t i = 0; i < rows.size(); ++i) {

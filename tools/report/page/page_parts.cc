@@ -8,6 +8,7 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/totals/process_states.h"
 #include "tools/input/recording.h"
+#include "tools/input/walk.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/live/live_query.h"
@@ -61,7 +62,7 @@ std::string CensusTab(const std::string& path) {
     CensusChoice choice;
     choice.by = by;
     auto scan = CensusScan::Parse(choice);
-    if (!scan.ok() || scan->Read(path) == ExitCode::kUnreadable) return "";
+    if (!scan.ok() || scan->Read({path}) == ExitCode::kUnreadable) return "";
     html += Html(CensusReport(*scan, nullptr, {.sort = "bytes", .limit = kRows}));
   }
   return html;
@@ -90,7 +91,7 @@ std::string CategoriesPart(const std::string& path) {
   auto recording = Recording::OpenAll(path);
   if (!recording.ok()) return "";
   MemoryTimeline timeline;
-  while (const auto block = recording->front()->Next()) timeline.Add(*block);
+  Walk(recording->front().get(), [&](const format::Block& block) { timeline.Add(block); });
   if (!timeline.has_snapshots()) return "";
   MemoryAnswer answer{timeline.Snapshots(), {}, {}, {}};
   answer.shown = ChooseSnapshots(answer.snapshots, kSnapshots);

@@ -18,12 +18,12 @@ namespace heaprec::tools {
 using namespace render;
 
 std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
-  const double seconds = scan.scanned().seconds;
+  const double seconds = scan.summary().scanned().seconds;
   if (scan.of_exceptions()) return FormatLine(Sentence("{} exceptions", {{"", all.bytes, Unit::kCount}}), true);
   // The bytes of the whole recording were counted.
-  Line line =
-      Sentence(std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
-               {{"", scan.chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
+  Line line = Sentence(
+      std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
+      {{"", scan.filter().chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
   if (seconds > 0) {
     line.text += ", {value}";
     line.fields.push_back({"", Scaled(all.bytes, 1 / seconds), Unit::kBytesPerSecond});
@@ -128,11 +128,12 @@ std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingSca
     for (const std::string& warning : request.comparison->warnings) add("trust", Mood::kWarning, warning);
     return headlines;
   }
-  const bool is_all = scan.chooses_all() && scan.stream() == format::Stream::kAllocations && files == 1;
+  const bool is_all = scan.filter().chooses_all() && scan.stream() == format::Stream::kAllocations && files == 1;
   if (is_all && !request.live) return headlines;
   add("selection", Mood::kNeutral,
       request.live ? "What is live at the end of the recording" : HeadlineOf(scan.matched(), scan));
-  if (!scan.trust_reasons().empty()) add("trust", Mood::kWarning, "Trustworthy: " + scan.TrustVerdict());
+  if (!scan.summary().trust_reasons().empty())
+    add("trust", Mood::kWarning, "Trustworthy: " + scan.summary().TrustVerdict());
   return headlines;
 }
 
@@ -153,7 +154,7 @@ Object AsObject(const PageComparison& comparison) {
 
 Object FactsOf(const PageRequest& request, const ScanOptions& options, const RecordingScan& scan,
                const Recording& first, const std::shared_ptr<MergedNames>& merged) {
-  const bool is_alone = scan.scanned().recordings == 1;
+  const bool is_alone = scan.summary().scanned().recordings == 1;
   Object facts = PageFacts(first, is_alone ? options.files.front() : "", !options.no_census, merged,
                            HeadlinesOf(request, scan, options.files.size()));
   List files;
@@ -164,7 +165,7 @@ Object FactsOf(const PageRequest& request, const ScanOptions& options, const Rec
                                        {"title", ToUtf8(request.title)},
                                        {"own", ToUtf8(request.own)},
                                        {"stream", TraitsOf(scan.stream()).name},
-                                       {"seconds", scan.scanned().seconds},
+                                       {"seconds", scan.summary().scanned().seconds},
                                        {"boxes", Object{{"no_classes", request.no_classes},
                                                         {"least_share", request.least_share},
                                                         {"most", request.most_boxes}}}}) {

@@ -1,14 +1,159 @@
-#include "recorder/sources/window_publisher.h"
-
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <future>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "recorder/sources/agent_thread.h"
+#include "recorder/sources/log.h"
+#include "recorder/sources/part.h"
+#include "recorder/sources/window_publisher.h"
+
 namespace heaprec::sources {
+namespace {
+
+constexpr std::chrono::hours kLong{1};
+constexpr std::chrono::milliseconds kShort{1};
+
+}  // namespace
+
+TEST_CASE("The thread runs until it is stopped, and has ended when Stop returns") {
+  std::atomic<int> turns{0};
+  std::promise<void> three;
+  bool has_ended = false;
+  StoppableThread thread("test", [&] {
+    while (!thread.SleepOrStop(kShort)) {
+      if (++turns == 3) three.set_value();
+    }
+    has_ended = true;
+  });
+  REQUIRE(thread.Start().ok());
+  three.get_future().wait();
+  CHECK_FALSE(thread.TryJoin());
+  thread.Stop();
+  CHECK(has_ended);
+}
+
+TEST_CASE("Stop interrupts a pause") {
+  std::promise<bool> rested;
+  StoppableThread thread("test", [&] { rested.set_value(thread.SleepOrStop(kLong)); });
+  REQUIRE(thread.Start().ok());
+  thread.Stop();
+  CHECK(rested.get_future().get());
+}
+
+TEST_CASE("A body that throws has ended, and a thread that ends by itself can be joined") {
+  for (const bool throws : {true, false}) {
+    StoppableThread thread("test", [throws] {
+      if (throws) throw std::runtime_error("no memory");
+    });
+    REQUIRE(thread.Start().ok());
+    thread.Stop();
+    while (!thread.TryJoin()) {
+    }
+    CHECK(thread.TryJoin());
+  }
+}
+
+TEST_CASE("A thread that was never started has ended") {
+  StoppableThread thread("test", [] {});
+  CHECK(thread.TryJoin());
+  thread.Stop();
+}
+
+}  // namespace heaprec::sources
+
+namespace heaprec {
+
+// What the agent prints and replies.
+
+TEST_CASE("The agent prints numbers of samples like the command") {
+  CHECK(SampleCount(0) == "0 samples");
+  CHECK(SampleCount(1) == "1 sample");
+  CHECK(SampleCount(999) == "999 samples");
+  CHECK(SampleCount(1125) == "1,125 samples");
+  CHECK(SampleCount(1'234'567) == "1,234,567 samples");
+}
+
+}  // namespace heaprec
+
+namespace heaprec::sources {
+
+namespace {
+
+// Notes what it hears, behind its name.
+class Noted final : public Part {
+ public:
+  Noted(std::string name, std::string* heard, bool fails = false)
+      : name_(std::move(name)), heard_(*heard), fails_(fails) {}
+  void Connect(writer::DrainCallbacks*) override { heard_ += name_ + "connect "; }
+  Status Activate() override {
+    heard_ += name_ + "activate ";
+    if (fails_) return Error{"no thread"};
+    return {};
+  }
+  void OnTick(uint64_t now_ns) override { heard_ += name_ + "tick" + std::to_string(now_ns) + " "; }
+  void NewEpoch() override { heard_ += name_ + "chunk "; }
+  void MarkStackEmitted(const format::StackKey& key) override {
+    heard_ += name_ + "stack" + std::to_string(key.low) + " ";
+  }
+  void Stop() override { heard_ += name_ + "stop "; }
+  bool TryJoin() override { return has_left; }
+
+  bool has_left = true;
+
+ private:
+  const std::string name_;
+  std::string& heard_;
+  const bool fails_;
+};
+
+}  // namespace
+
+TEST_CASE("All parts are told about the recording, in their order") {
+  std::string heard;
+  Parts parts;
+  parts.Add(std::make_unique<Noted>("a.", &heard));
+  parts.Add(std::make_unique<Noted>("b.", &heard));
+  writer::DrainCallbacks callbacks;
+  parts.Connect(&callbacks);
+  CHECK(parts.Activate().ok());
+  parts.OnTick(7);
+  callbacks.on_new_chunk();
+  callbacks.on_stack({3, 0});
+  parts.Stop();
+  CHECK(heard ==
+        "a.connect b.connect a.activate b.activate a.tick7 b.tick7 a.chunk b.chunk a.stack3 b.stack3 a.stop b.stop ");
+}
+
+TEST_CASE("If a part cannot begin, no later one does") {
+  std::string heard;
+  Parts parts;
+  parts.Add(std::make_unique<Noted>("a.", &heard));
+  parts.Add(std::make_unique<Noted>("b.", &heard, /*fails=*/true));
+  parts.Add(std::make_unique<Noted>("c.", &heard));
+  const auto active = parts.Activate();
+  REQUIRE_FALSE(active.ok());
+  CHECK(active.error().message == "no thread");
+  CHECK(heard == "a.activate b.activate ");
+}
+
+TEST_CASE("The parts have ended when each of them has") {
+  std::string heard;
+  Parts parts;
+  CHECK(parts.TryJoin());
+  Noted& first = parts.Add(std::make_unique<Noted>("a.", &heard));
+  parts.Add(std::make_unique<Noted>("b.", &heard));
+  CHECK(parts.TryJoin());
+  first.has_left = false;
+  CHECK_FALSE(parts.TryJoin());
+}
+
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
