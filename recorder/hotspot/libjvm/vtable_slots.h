@@ -1,4 +1,4 @@
-// The slots of libjvm's vtables that hold one virtual function. Where code may not be changed, plain stores into these
+// The slots of libjvm's vtables, and of its tables of functions, that hold one function. Where code may not be changed, plain stores into these
 // slots redirect it.
 //
 // Context:  setup and drain (Find, Point); serialised by the caller.

@@ -29,6 +29,7 @@ struct EndEvent {
   format::ProcessState state;
   std::string thread, class_name;
   std::vector<std::string> frames;
+  bool is_in_main = false;  // of the main thread, certainly
 };
 
 // The process at one time. The account has the latest amount of each item.
@@ -105,6 +106,8 @@ class EndFactsReader {
   void AddEvent(const format::ProcessState& state);
   void AddSnapshot(const format::ProcessState& state);
   EndEvent Named(const format::ProcessState& state);
+  void NoteThreads(const format::Block& block);
+  void NameThread(const format::Thread& thread, EndEvent* event) const;
 
   EndFacts facts_;
   Names names_;
@@ -114,6 +117,9 @@ class EndFactsReader {
   std::vector<Pause> pauses_;
   std::optional<uint64_t> gc_begun_ns_;
   std::map<std::string, ThreadSite> thread_sites_;
+  std::map<uint32_t, format::Thread> java_threads_;  // the latest platform thread with each id of the kernel's
+  uint32_t chunk_ = 0;
+  size_t chunk_threads_ = 0;  // noted of this chunk
 };
 
 // The hs_err file of the process in the folder of `recording`. Not one that an older process with the same id has

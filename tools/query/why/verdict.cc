@@ -27,6 +27,7 @@ constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
 constexpr uint64_t kGraceNs = 120 * kSecondNs;
 // Accounts are taken once a second, so that more than this is not unseen.
 constexpr double kUnseenS = 1;
+constexpr uint64_t kUnseenNs = kSecondNs;
 // What is further away did not end the process.
 constexpr double kSoonS = 10;
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
@@ -196,6 +197,22 @@ void AddErrors(const EndFacts& facts, EndVerdict* verdict) {
   Add(&verdict->evidence, ResourceEvidence(facts, ResourceOf(*error)));
 }
 
+// "main ended with an uncaught java.io.IOException: no such file"
+std::string UncaughtText(const EndEvent& uncaught) {
+  const bool is_common = uncaught.class_name.starts_with("java.lang.");
+  std::string text = fmt::format("{} ended with an uncaught {}", uncaught.thread.empty() ? "main" : uncaught.thread,
+                                 is_common ? ErrorName(uncaught) : uncaught.class_name);
+  const std::string what = !uncaught.state.cause.empty() ? uncaught.state.cause : ResourceName(ResourceOf(uncaught));
+  return what.empty() ? text : text + ": " + what;
+}
+
+void AddStack(const EndEvent& event, EndVerdict* verdict) {
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(event.frames.size(), 4); ++i)
+    text += (i == 0 ? "stack: " : " <- ") + event.frames[i];
+  Add(&verdict->evidence, text);
+}
+
 // Which events the recorder could not see, and why. Empty: it saw all kinds.
 std::string_view NotSeen(const EndFacts& facts) {
   const format::Setting* const unseen = facts.SettingOf("events.not_seen");
@@ -220,6 +237,11 @@ EndVerdict OfError(const EndFacts& facts, const EndEvent& error, std::string tex
   return verdict;
 }
 
+bool IsSet(const EndFacts& facts, std::string_view flag) {
+  const format::Setting* const setting = facts.SettingOf(flag);
+  return setting != nullptr && setting->value == "true";
+}
+
 // Rule 1.
 std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   const EndEvent* fatal = nullptr;
@@ -228,12 +250,11 @@ std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   }
   const bool has_exited = IsExit(facts.end_reason);  // a JVM that crashes writes no end marker
   if (fatal != nullptr) {
-    EndVerdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
-    for (const char* name : {"ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"}) {
-      const format::Setting* const setting = facts.SettingOf(name);
-      if (setting != nullptr && setting->value == "true")
-        verdict.evidence.push_back(fmt::format("-XX:+{} is set", name));
-    }
+    // With both flags it crashes.
+    const char* how = "the JVM ended itself";
+    if (IsSet(facts, "ExitOnOutOfMemoryError")) how = "the JVM exited at once (-XX:+ExitOnOutOfMemoryError)";
+    if (IsSet(facts, "CrashOnOutOfMemoryError")) how = "the JVM crashed itself (-XX:+CrashOnOutOfMemoryError)";
+    EndVerdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; " + how, Certainty::kCertain);
     if (facts.crash) verdict.evidence.push_back(facts.crash->file);
     return verdict;
   }
@@ -264,6 +285,14 @@ const EndEvent* LastOf(const EndFacts& facts, ProcessStateKind kind) {
     if (end.state.kind == kind && !(kind == ProcessStateKind::kSignal && IsCrash(end.state.used))) last = &end;
   }
   return last;
+}
+
+// The main thread ended by an exception long before the process did.
+void AddUncaught(const EndFacts& facts, EndVerdict* verdict) {
+  const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
+  if (uncaught == nullptr) return;
+  verdict->evidence.push_back(fmt::format("{}, {} before", UncaughtText(*uncaught),
+                                          SinceText(facts.end_ns - std::min(facts.end_ns, uncaught->state.time_ns))));
 }
 
 std::optional<int32_t> CodeOf(const EndEvent& exit) {
@@ -316,44 +345,63 @@ std::optional<EndVerdict> Exited(const EndFacts& facts) {
                      Certainty::kCertain,
                      {},
                      {}};
-  for (size_t i = 0; i < std::min<size_t>(exit->frames.size(), 4); ++i) {
-    if (i == 0)
-      verdict.evidence.push_back("stack: " + exit->frames[i]);
-    else
-      verdict.evidence.back() += " <- " + exit->frames[i];
-  }
+  AddStack(*exit, &verdict);
   if (exit->frames.empty()) verdict.missing.emplace_back("who called it: the recording has no stack of the call");
   if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal)) {
     verdict.evidence.push_back(fmt::format(
         "{} arrived {} before, {}", SignalName(signal->state.used),
         SinceText(exit->state.time_ns - std::min(exit->state.time_ns, signal->state.time_ns)), SenderText(*signal)));
   }
+  AddUncaught(facts, &verdict);
   AddErrors(facts, &verdict);
   return verdict;
+}
+
+// Whether the kernel has killed in the process' cgroup since the last account.
+bool KillsSeen(const EndFacts& facts) {
+  const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
+  return facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value();
 }
 
 // Rule 4.
 std::optional<EndVerdict> Uncaught(const EndFacts& facts) {
   const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
   if (uncaught == nullptr) return std::nullopt;
-  EndVerdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
-  if (!uncaught->state.cause.empty()) verdict.text += ": " + uncaught->state.cause;
-  verdict.text += ByText(*uncaught, "in");
-  Add(&verdict.evidence, "the main thread ended by it");
-  AddErrors(facts, &verdict);
+  const uint64_t after_ns = facts.end_ns - std::min(facts.end_ns, uncaught->state.time_ns);
+  const bool has_marker = IsExit(facts.end_reason);
+  // Other threads may go on. Without heap left the JVM cannot write its end marker.
+  if (after_ns > (has_marker ? kEndNs : kUnseenNs) || (!has_marker && KillsSeen(facts))) return std::nullopt;
+  const bool is_out_of_memory = uncaught->class_name == "java.lang.OutOfMemoryError";
+  EndVerdict verdict{is_out_of_memory ? "out_of_memory" : "uncaught",
+                     UncaughtText(*uncaught),
+                     has_marker ? Certainty::kCertain : Certainty::kProbable,
+                     {},
+                     {}};
+  AddStack(*uncaught, &verdict);
+  if (uncaught->frames.empty()) verdict.missing.emplace_back("where it was thrown: it has no stack");
+  if (!has_marker) verdict.missing.emplace_back("whether the process was killed in the second after it");
+  if (is_out_of_memory) {
+    Add(&verdict.evidence, ResourceEvidence(facts, ResourceOf(*uncaught)));
+  } else {
+    AddErrors(facts, &verdict);
+  }
   return verdict;
 }
 
 // Rule 5.
 EndVerdict Ended(const EndFacts& facts) {
-  if (const EndEvent* const error = LastError(facts)) {
+  const EndEvent* const error = LastError(facts);
+  // The main thread has not ended by it.
+  const bool was_caught = error != nullptr && error->is_in_main && NotSeen(facts).empty();
+  if (error != nullptr && !was_caught) {
     EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
-    verdict.missing.emplace_back("whether the error was caught: exit code 1 or a stack trace on stderr would tell");
+    verdict.missing.emplace_back("whether the error was caught: a stack trace on stderr would tell");
     AddNotSeen(facts, &verdict);
     return verdict;
   }
   EndVerdict verdict{"normal", "the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
-  verdict.evidence.emplace_back("end marker; no exit, signal or error before it");
+  verdict.evidence.emplace_back(was_caught ? "end marker; no exit and no signal before it"
+                                           : "end marker; no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
     verdict.text = "the program ended by itself";
     verdict.certainty = Certainty::kProbable;
@@ -365,7 +413,9 @@ EndVerdict Ended(const EndFacts& facts) {
   if (!has_events || !NotSeen(facts).empty()) verdict.certainty = Certainty::kProbable;
   if (!has_events) verdict.missing.emplace_back("exits, signals and errors: the recorder wrote no events");
   AddNotSeen(facts, &verdict);
-  verdict.missing.emplace_back("an uncaught exception of the main thread: exit code 1 would tell");
+  if (was_caught) verdict.evidence.push_back("the error was caught: main did not end by it");
+  AddUncaught(facts, &verdict);
+  AddErrors(facts, &verdict);
   return verdict;
 }
 
@@ -473,7 +523,7 @@ EndVerdict Killed(const EndFacts& facts) {
   EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
   const auto fill = FillOf(facts.last());
   const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
-  if (facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value()) {
+  if (KillsSeen(facts)) {
     verdict.id = "oom_kill";
     verdict.certainty = Certainty::kCertain;
     verdict.text = fmt::format("killed by the kernel's OOM killer: the cgroup's oom_kill rose from {} to {}",
@@ -505,7 +555,8 @@ EndVerdict Killed(const EndFacts& facts) {
       verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR), " + std::string(kKernelTells));
     }
   }
-  verdict.evidence.emplace_back("no end marker, no exit, no signal and no crash report");
+  verdict.evidence.push_back(
+      fmt::format("no end marker, no exit, no signal, and no hs_err_pid{}.log beside the recording", facts.header.pid));
   const format::Setting* const reduced = facts.SettingOf("ReduceSignalUsage");
   if (reduced != nullptr && reduced->value == "true")
     verdict.missing.emplace_back("SIGTERM, SIGINT and SIGHUP: with -Xrs they end the JVM unseen");
@@ -516,6 +567,7 @@ EndVerdict Killed(const EndFacts& facts) {
                                        "without it, perhaps while the process ran");
   }
   AddNotSeen(facts, &verdict);
+  AddUncaught(facts, &verdict);
   AddErrors(facts, &verdict);
   return verdict;
 }
