@@ -31,7 +31,7 @@ import time
 COLLECTORS = ["G1", "Parallel", "Serial", "Z"]
 PATIENCE = 90  # seconds; an ending takes 1 to 6
 REPOSITORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
-LIMIT_MIB, MOST_TASKS = 256, 60
+LIMIT_MIB, MOST_TASKS = 192, 60
 SMALL = ["-Xmx32m"]
 ROOM = ["-Xms16m", "-Xmx1g"]  # more than the cgroup allows
 MAIN = "main ended with an uncaught "
@@ -52,21 +52,22 @@ ENDINGS = [
     ending("cgroup, malloc", "malloc", SMALL, -9, "oom_kill", "probable", KILLED, kind="memory"),
     ending("cgroup, direct buffers", "buffers", SMALL + ["-XX:MaxDirectMemorySize=1g"], -9, "oom_kill", "probable", KILLED,
            kind="memory"),
-    ending("cgroup, thread stacks", "stacks", SMALL, -9, "oom_kill", "probable", KILLED, kind="memory"),
+    ending("cgroup, thread stacks", "stacks", SMALL + ["-XX:CompileCommand=exclude,e2e.Endings::descend"], -9, "oom_kill", "probable", KILLED, kind="memory"),
     ending("cgroup, tmpfs", "tmpfs", SMALL, -9, "oom_kill", "probable", KILLED, kind="tmpfs"),
     ending("SIGKILL", "wait", SMALL, -9, "killed", "probable", r"killed from outside \(SIGKILL\), or ended unseen", kind="signal"),
     ending("heap, caught", "caught", SMALL, 0, "normal", "certain",
            r"the JVM shut down when its last non-daemon thread ended; .* before: OutOfMemoryError: Java heap space"),
-    ending("heap, uncaught", "fill", SMALL, 1, "out_of_memory", "certain", MAIN + "OutOfMemoryError: Java heap space$",
-           "OutOfMemoryError: Java heap space"),
+    # Without heap left the JVM may not write its end marker.
+    ending("heap, uncaught", "fill", SMALL, 1, "out_of_memory", "certain|probable",
+           MAIN + "OutOfMemoryError: Java heap space$", "OutOfMemoryError"),
     ending("heap, ExitOnOutOfMemoryError", "fill", SMALL + ["-XX:+ExitOnOutOfMemoryError"], 3, "out_of_memory", "certain",
            r"OutOfMemoryError: Java heap space; the JVM exited at once \(-XX:\+ExitOnOutOfMemoryError\)"),
     ending("heap, CrashOnOutOfMemoryError", "fill", SMALL + ["-XX:+CrashOnOutOfMemoryError"], -6, "out_of_memory", "certain",
            r"OutOfMemoryError: Java heap space; the JVM crashed itself \(-XX:\+CrashOnOutOfMemoryError\)"),
     ending("GC overhead limit", "overhead", SMALL + ["-XX:GCTimeLimit=20", "-XX:GCHeapFreeLimit=50"], 1, "out_of_memory",
-           "certain", MAIN + "OutOfMemoryError: GC overhead limit exceeded", "GC overhead limit exceeded", "Parallel"),
-    ending("metaspace", "metaspace", ["-Xmx64m", "-XX:MaxMetaspaceSize=16m"], 1, "out_of_memory", "certain",
-           MAIN + "OutOfMemoryError: Metaspace", "OutOfMemoryError: Metaspace"),
+           "certain|probable", MAIN + "OutOfMemoryError: GC overhead limit exceeded", "OutOfMemoryError", "Parallel"),
+    ending("metaspace", "metaspace", ["-Xmx64m", "-XX:MaxMetaspaceSize=16m"], 1, "out_of_memory", "certain|probable",
+           MAIN + "OutOfMemoryError: Metaspace", "OutOfMemoryError"),
     ending("direct buffer limit", "direct", SMALL + ["-XX:MaxDirectMemorySize=8m"], 1, "out_of_memory", "certain",
            MAIN + "OutOfMemoryError: " + DIRECT, DIRECT),
     ending("no more threads", "threads", SMALL, 1, "out_of_memory", "certain",
@@ -157,9 +158,9 @@ def why(options, recording, *more):
 def check(verdict, certainty, says, answer):
     if answer["verdict"] != verdict or not re.match(says, answer["text"]):
         raise Wrong(f"is {answer['verdict']}: {answer['text']}")
-    if answer["certainty"] != certainty:
+    if answer["certainty"] not in certainty.split("|"):
         raise Wrong(f"is {answer['certainty']}, not {certainty}: {answer['text']}")
-    if certainty != "certain" and not answer["missing"]:
+    if answer["certainty"] != "certain" and not answer["missing"]:
         raise Wrong(f"is {certainty}, and does not say what is missing: {answer['text']}")
 
 

@@ -52,15 +52,17 @@ public final class Endings {
         }
     }
 
-    /** 200 KiB of malloc, and nothing on the heap. */
+    static final byte[] TEXT = new byte[100_000];
+
+    /** 256 KiB of malloc, and nothing on the heap. */
     static void compress() {
         Deflater deflater = new Deflater();
-        deflater.setInput(new byte[1000]);
+        deflater.setInput(TEXT);
         deflater.deflate(new byte[100]);
         held.add(deflater);
     }
 
-    /** Uses about a megabyte of its stack. */
+    /** Interpreted, 8000 calls take about a megabyte of the stack. */
     static int descend(int depth) {
         return depth == 0 ? 0 : 1 + descend(depth - 1);
     }
@@ -116,21 +118,21 @@ public final class Endings {
         for (int i = 0; i < 100; ++i) sink = new byte[400_000];  // so that main has samples
         switch (args[0]) {
             case "heap":
-                repeat(300, () -> held.add(new byte[100_000]));
+                repeat(400, () -> held.add(new byte[100_000]));
                 break;
             case "malloc":
-                repeat(120, Endings::compress);
+                repeat(150, Endings::compress);
                 break;
             case "buffers":
-                repeat(30, () -> held.add(ByteBuffer.allocateDirect(MIB)));
+                repeat(40, () -> held.add(ByteBuffer.allocateDirect(MIB)));
                 break;
             case "stacks":
-                repeat(30, Endings::startDeep);
+                repeat(40, Endings::startDeep);
                 break;
             case "tmpfs":
                 try (OutputStream out = Files.newOutputStream(Path.of(args[1], "file"))) {
                     byte[] bytes = new byte[MIB];
-                    repeat(30, () -> out.write(bytes));
+                    repeat(40, () -> out.write(bytes));
                 }
                 break;
             case "fill":

@@ -255,6 +255,11 @@ TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
   facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(469 * kMiB));
   Check(facts, "killed", Certainty::kProbable,
         "killed from outside (SIGKILL), or ended unseen, at 97 % of the cgroup's memory limit: 469 MiB of 485 MiB");
+  facts.accounts[5].account.Set(AccountItem::kCgroupCurrent, Amount::Of(430 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "oom_kill");  // in one second it grew by 30 MiB
+  CHECK(Has(EndVerdictOf(facts).evidence, ", by 30.0 MiB in one second: full"));
+  facts.accounts[5].account.Set(AccountItem::kCgroupCurrent, Amount::Of(450 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "killed");
   facts.accounts.front().account.Set(AccountItem::kCgroupCurrent, Amount::Of(300 * kMiB));
   CHECK(EndVerdictOf(facts).id == "oom_kill");
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);

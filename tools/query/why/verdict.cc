@@ -25,9 +25,9 @@ constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
 // From a signal to the end of the process that obeys it: shutdown hooks, and the grace period of Kubernetes and
 // systemd.
 constexpr uint64_t kGraceNs = 120 * kSecondNs;
-// Accounts are taken once a second, so that more than this is not unseen.
-constexpr double kUnseenS = 1;
-constexpr uint64_t kUnseenNs = kSecondNs;
+// Accounts are taken once a second, at a tick of the drain: what is unseen is not longer.
+constexpr double kUnseenS = 1.25;
+constexpr uint64_t kUnseenNs = kSecondNs + kSecondNs / 4;
 // What is further away did not end the process.
 constexpr double kSoonS = 10;
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
@@ -446,9 +446,10 @@ std::string FillText(const Fill& fill) {
 // Growth of the use in the ten seconds before the last account.
 struct Trend {
   double per_second = 0, seconds = 0;
-  double SecondsTo(const Fill& fill) const {
-    return static_cast<double>(fill.limit - std::min(fill.limit, fill.needed)) / per_second;
-  }
+  double steepest = 0;  // bytes in one second: a heap grows in steps
+  static double RestOf(const Fill& fill) { return static_cast<double>(fill.limit - std::min(fill.limit, fill.needed)); }
+  double SecondsTo(const Fill& fill) const { return RestOf(fill) / per_second; }
+  bool ReachesUnseen(const Fill& fill) const { return RestOf(fill) <= kUnseenS * std::max(per_second, steepest); }
 };
 
 // nullopt: it did not grow.
@@ -460,13 +461,22 @@ std::optional<Trend> TrendOf(const EndFacts& facts, const Fill& fill) {
   const Fill from = *FillOf(&*earlier);
   if (from.needed >= fill.needed) return std::nullopt;
   const double seconds = static_cast<double>(last.time_ns - earlier->time_ns) * 1e-9;
-  return Trend{static_cast<double>(fill.needed - from.needed) / seconds, seconds};
+  Trend trend{static_cast<double>(fill.needed - from.needed) / seconds, seconds};
+  for (auto at = earlier; std::next(at) != facts.accounts.end(); ++at) {
+    const auto before = FillOf(&*at), after = FillOf(&*std::next(at));
+    if (!before || !after || after->needed < before->needed) continue;
+    const double step_s = std::max(static_cast<double>(std::next(at)->time_ns - at->time_ns) * 1e-9, 1.0);
+    trend.steepest = std::max(trend.steepest, static_cast<double>(after->needed - before->needed) / step_s);
+  }
+  return trend;
 }
 
 std::string TrendText(const Trend& trend, const Fill& fill) {
   const auto time = [](double seconds) { return render::FormatInline(seconds, render::Unit::kSeconds, true); };
-  return fmt::format("use grew by {}/s in the last {}: full {} later", BytesText(trend.per_second), time(trend.seconds),
-                     time(trend.SecondsTo(fill)));
+  const std::string steepest =
+      trend.steepest > 1.5 * trend.per_second ? fmt::format(", by {} in one second", BytesText(trend.steepest)) : "";
+  return fmt::format("use grew by {}/s in the last {}{}: full {} later", BytesText(trend.per_second),
+                     time(trend.seconds), steepest, time(trend.SecondsTo(fill)));
 }
 
 constexpr char kKernelTells[] = "dmesg ('Killed process') or kubectl describe pod (OOMKilled)";
@@ -535,7 +545,7 @@ EndVerdict Killed(const EndFacts& facts) {
   } else if (fill->Share() >= kFull) {
     verdict.id = "oom_kill";
     verdict.text = "probably killed by the kernel's OOM killer, at " + FillText(*fill);
-  } else if (const auto trend = TrendOf(facts, *fill); trend && trend->SecondsTo(*fill) <= kUnseenS) {
+  } else if (const auto trend = TrendOf(facts, *fill); trend && trend->ReachesUnseen(*fill)) {
     verdict.id = "oom_kill";
     verdict.text = fmt::format("probably killed by the kernel's OOM killer, at {}, growing by {}/s", FillText(*fill),
                                BytesText(trend->per_second));
