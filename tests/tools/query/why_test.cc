@@ -299,6 +299,11 @@ TEST_CASE("Recordings without the end of their process") {
     CHECK(EndVerdictOf(FactsOf(reason)).id == id);
     CHECK(EndVerdictOf(FactsOf(reason)).certainty == Certainty::kUnknown);
   }
+  EndFacts cut = FactsOf(std::nullopt);
+  cut.breaks_off = true;
+  CHECK(EndVerdictOf(cut).id == "killed");  // in the midst of a write, but the ring has the rest
+  cut.was_in_ring = false;
+  CHECK(EndVerdictOf(cut).id == "continues");
   EndFacts running = FactsOf(std::nullopt);
   running.is_running = true;
   CHECK(EndVerdictOf(running).id == "running");

@@ -223,6 +223,7 @@ EndFacts EndFactsReader::Finish(const Recording& recording) {
   if (recording.ending()) facts_.end_reason = ToUtf8(recording.ending()->reason);
   facts_.is_running = recording.running();
   facts_.was_in_ring = recording.salvage().ring_found;
+  facts_.breaks_off = !recording.skipped().empty() && recording.skipped().back().at_end;
   if (has_current_ && facts_.accounts.back().time_ns < current_.time_ns) facts_.accounts.push_back(current_);
   const uint64_t end_ns = facts_.end_ns, from_ns = std::max(facts_.begin_ns, end_ns - std::min(end_ns, kEndNs));
   // A collection during which the process ended.

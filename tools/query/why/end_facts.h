@@ -69,6 +69,7 @@ struct EndFacts {
   std::optional<std::string> end_reason;  // of the end marker; nullopt: none
   bool is_running = false;
   bool was_in_ring = false;  // the last second is in the shared ring
+  bool breaks_off = false;   // what follows the last block cannot be read
   uint64_t begin_ns = 0, end_ns = 0;
   std::vector<EndEvent> errors;  // the last ones, in order of time
   std::vector<EndEvent> ends;    // exits, signals, uncaught exceptions

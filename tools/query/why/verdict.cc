@@ -506,11 +506,15 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
     return;
   }
   verdict->text += "; the memory limit is not known";
-  verdict->missing.push_back(fmt::format(
-      "the memory limit: the agent could not read the cgroup's {}; --cgroup DIR reads it now, and {} would tell",
-      facts.SettingOf("cgroup") != nullptr && facts.SettingOf("cgroup")->value == "1" ? "memory.limit_in_bytes"
-                                                                                      : "memory.max",
-      kKernelTells));
+  if (!limit.was_taken()) {
+    verdict->missing.emplace_back("the memory limit: it is not in what can be read of the file");
+    return;
+  }
+  verdict->missing.push_back(fmt::format("the memory limit: the agent could not read the cgroup's {}; {} would tell",
+                                         facts.SettingOf("cgroup") != nullptr && facts.SettingOf("cgroup")->value == "1"
+                                             ? "memory.limit_in_bytes"
+                                             : "memory.max",
+                                         kKernelTells));
 }
 
 // The process ended at its first errors, and the JVM could not write its end marker: without heap left even the
@@ -593,6 +597,9 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
     return of("continues", "not known: an imported file says nothing about the end of its process",
               "a recording by heaprec");
   if (facts.is_running) return of("running", "the process is still running", "");
+  if (!facts.end_reason && facts.breaks_off && !facts.was_in_ring)
+    return of("continues", "not known: the file is cut off or damaged at its end",
+              "the whole file, or its shared ring");
   if (!facts.end_reason) return std::nullopt;
   const std::string& reason = *facts.end_reason;
   if (format::ContinuesAfter(reason) || reason == format::kEndTrim) {
