@@ -117,6 +117,9 @@ TEST_CASE("Rule 1: a crash, by its report, its signal or an error that ends the 
         "OutOfMemoryError: Java heap space; the JVM crashed itself (-XX:+CrashOnOutOfMemoryError)");
   error.accounts.clear();
   CHECK(Has(EndVerdictOf(error).missing, "no account"));
+  error.full_used = 47 * kMiB;
+  error.full_max = 48 * kMiB;
+  CHECK(Has(EndVerdictOf(error).evidence, "heap: 47.0 MiB of 48.0 MiB used when it was full"));
 }
 
 TEST_CASE("Rule 2: a signal, confirmed by code 143, with its sender where that is known") {

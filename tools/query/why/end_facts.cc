@@ -169,6 +169,8 @@ void EndFactsReader::AddEvent(const ProcessState& state) {
     }
     case ProcessStateKind::kHeapFull:
       facts_.was_heap_full = true;
+      facts_.full_used = state.used;
+      facts_.full_max = state.committed;
       return;
     default:
       facts_.ends.push_back(Named(state));

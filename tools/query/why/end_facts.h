@@ -75,6 +75,7 @@ struct EndFacts {
   std::vector<EndEvent> ends;    // exits, signals, uncaught exceptions
   uint64_t errors_seen = 0, first_error_ns = 0;
   bool was_heap_full = false;
+  uint64_t full_used = 0, full_max = 0;  // bytes of what was full, when it was
   std::vector<ThreadSite> thread_sites;  // the one with the most starts first
   std::vector<AccountAt> accounts;       // in order of time, thinned; the last one is always present
   GcTime gc_at_end, gc;                  // the last ten seconds, all

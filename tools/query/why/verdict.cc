@@ -143,7 +143,9 @@ std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
       const Amount max = AmountAt(last, AccountItem::kHeapMax), old = AmountAt(last, AccountItem::kOldAfterCollection);
       const uint64_t limit = max.ValueOr(facts.NumberOf("MaxHeapSize").value_or(0));
       std::string text;
-      if (last != nullptr && limit > 0)
+      if (facts.full_max > 0)
+        text = fmt::format("heap: {} used when it was full", OfText(facts.full_used, facts.full_max));
+      else if (last != nullptr && limit > 0)
         text = fmt::format("heap: {} used (MaxHeapSize)", OfText(last->heap_used, limit));
       if (old.is_known() && old.value() > 0)
         text += fmt::format("{}old generation after its last collection: {}", text.empty() ? "" : "; ",
