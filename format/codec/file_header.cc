@@ -11,7 +11,8 @@
 namespace heaprec::format {
 namespace {
 
-constexpr uint64_t kJfrMagic = 0x524c46;  // "FLR\0"
+constexpr uint64_t kJfrMagic = 0x524c46;                   // "FLR\0"
+constexpr uint64_t kSharedRingMagic = 0x474e495243455248;  // docs/format/ring.md
 constexpr size_t kVersionAt = 8;
 constexpr size_t kHashAt = 16;
 
@@ -219,6 +220,8 @@ Result<size_t> FileHeaderBytes(Bytes prefix) {
   ByteCursor cursor(prefix);
   const uint64_t magic = cursor.U64();
   if ((magic & UINT32_MAX) == kJfrMagic) return Error{"not a heaprec recording but a JFR file: use heaprec import"};
+  if (magic == kSharedRingMagic)
+    return Error{"not a heaprec recording but the shared ring of one: give the recording, which knows its ring"};
   if (magic != kFileMagic) return Error{"not a heaprec recording"};
   cursor.U32();  // version
   const uint32_t fields = cursor.U32();

@@ -319,6 +319,10 @@ TEST_CASE("The error for a file that is no recording names it") {
   const auto refused = Reader::Open(&jfr);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message == "app.jfr: not a heaprec recording but a JFR file: use heaprec import");
+  MemoryByteSource ring(AsBytes(std::string_view("HRECRING, and more bytes, as many as needed")), "app.ring");
+  const auto shared = Reader::Open(&ring);
+  REQUIRE_FALSE(shared.ok());
+  CHECK(shared.error().message.starts_with("app.ring: not a heaprec recording but the shared ring of one"));
 }
 
 }  // namespace

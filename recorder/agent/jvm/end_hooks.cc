@@ -13,6 +13,7 @@
 
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm/vtable_slots.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/sources/end/end_recorder.h"
@@ -57,6 +58,15 @@ void OnSignal(int signal, siginfo_t* info, void* context) {
 
 void OnStartThread(JNIEnv* jni, jobject thread) {
   heaprec_around_thread_start(jni, thread, original_start.load(std::memory_order_relaxed));
+}
+
+std::optional<hotspot::VtableSlots> detach_slots;
+bool watches_detaching = false;
+std::atomic<jint (*)(JavaVM*)> original_detach{nullptr};
+
+jint JNICALL OnDetach(JavaVM* vm) {
+  heaprec_on_detach(vm);
+  return original_detach.load(std::memory_order_relaxed)(vm);
 }
 
 void* InLibJvm(const char* name) {
@@ -107,6 +117,27 @@ Status PatchSlots() {
   return Error{"libraries come and go"};
 }
 
+// The launcher detaches the main thread while the exception that ended it is pending.
+Status WatchDetaching(const sources::Jvm& jvm) {
+  if (watches_detaching) return {};
+  if (jvm.structs.BoolFlag("CheckJNICalls").value_or(false)) return Error{"-Xcheck:jni"};
+  if (!detach_slots) {
+    const auto libjvm = hotspot::LibJvm::Locate();
+    if (!libjvm.ok()) return libjvm.error();
+    const auto detach = jvm.vm->functions->DetachCurrentThread;
+    const auto address = reinterpret_cast<uintptr_t>(detach);
+    if (address < libjvm->text_begin || address >= libjvm->text_end)
+      return Error{"another library has replaced DetachCurrentThread"};
+    auto slots = hotspot::VtableSlots::Find(*libjvm, address);
+    if (!slots.ok()) return slots.error();
+    original_detach.store(detach);
+    detach_slots.emplace(std::move(*slots));
+  }
+  auto pointed = detach_slots->Point(reinterpret_cast<uintptr_t>(&OnDetach));
+  watches_detaching = pointed.ok();
+  return pointed;
+}
+
 template <typename Function>
 Status Divert(const sources::Jvm& jvm, uintptr_t target, Function* replacement, std::optional<Detour>* detour,
               std::atomic<Function*>* original) {
@@ -140,6 +171,7 @@ EndHooks InstallEndHooks(const sources::Jvm& jvm, bool at_start) {
   note("exits and errors of Java code", PatchSlots());
   note("errors of the JVM",
        Divert(jvm, Symbol(jvm, hotspot::kReportOutOfMemory), &OnOutOfMemory, &out_of_memory, &original_out_of_memory));
+  note("uncaught exceptions of the main thread", WatchDetaching(jvm));
   if (!at_start) {
     note("signals and thread starts", Error{"the recording began after the JVM's start"});
     return hooks;
@@ -156,6 +188,8 @@ EndHooks InstallEndHooks(const sources::Jvm& jvm, bool at_start) {
 void RemoveEndHooks() {
   const std::lock_guard lock(installing);
   if (slots) (void)slots->UndoAll();
+  if (watches_detaching)
+    watches_detaching = !detach_slots->Point(reinterpret_cast<uintptr_t>(original_detach.load())).ok();
   for (std::optional<Detour>* detour : {&out_of_memory, &signals, &thread_starts}) {
     if (*detour && (*detour)->installed()) (void)(*detour)->Remove();
   }

@@ -1,6 +1,7 @@
 // Hooks for what ends the process, or foretells its end (recorder/sources/end). Each calls the active recorder, and
 // always the original:
 // - JVM_Halt and JVM_FillInStackTrace, in the slots through which libjava calls them;
+// - DetachCurrentThread, in the JVM's table of functions for a launcher, if no other library has replaced it;
 // - detours of report_java_out_of_memory, JVM_StartThread and of the JVM's signal handler, whose address stays what the
 //   kernel and the program know.
 //

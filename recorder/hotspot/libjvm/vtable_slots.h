@@ -1,5 +1,5 @@
-// The slots of libjvm's vtables that hold one virtual function. Where code may not be changed, plain stores into these
-// slots redirect it.
+// The slots of libjvm's vtables, and of its tables of functions, that hold one function. Where code may not be changed,
+// plain stores into these slots redirect it.
 //
 // Context:  setup and drain (Find, Point); serialised by the caller.
 // Threads:  any number of threads may call through the slots meanwhile; each call gets the old function or the new

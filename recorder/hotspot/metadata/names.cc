@@ -177,6 +177,7 @@ Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, ui
   if (!fields.missing().empty()) return Error{"libjvm.so does not describe " + fields.missing()};
   names.excluded_bytes_ = rules.excluded_bytes;
   names.field_id_shift_ = rules.field_id_shift;
+  names.const_number_ = structs.Offset("ConstMethod", "_method_idnum").value_or(0);
   names.class_methods_ = structs.Offset("InstanceKlass", "_methods").value_or(0);
   names.array_length_ = structs.Offset("Array<int>", "_length").value_or(0);
   names.array_data_ = structs.Offset("Array<Method*>", {"_data", "_data[0]"}).value_or(0);
@@ -195,10 +196,10 @@ std::string_view Names::SymbolText(const char* symbol) const {
   return {symbol + symbol_body_, Load<uint16_t>(symbol + symbol_length_)};
 }
 
-std::string_view Names::PoolSymbol(const char* pool, size_t index) const {
+const char* Names::PoolEntry(const char* pool, size_t index) const {
   const int length = Load<int32_t>(pool + pool_length_);
-  if (length <= 0 || index >= static_cast<size_t>(length)) return {};
-  return SymbolText(PointerAt(pool, pool_size_ + index * sizeof(void*)));  // the entries follow the header
+  if (length <= 0 || index >= static_cast<size_t>(length)) return nullptr;
+  return PointerAt(pool, pool_size_ + index * sizeof(void*));  // the entries follow the header
 }
 
 const VmMethod* Names::MethodOf(jmethodID id) const {
@@ -208,7 +209,8 @@ const VmMethod* Names::MethodOf(jmethodID id) const {
   return handle != nullptr ? reinterpret_cast<const VmMethod*>(PointerAt(handle, 0)) : nullptr;
 }
 
-const VmMethod* Names::FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const {
+template <typename Matches>
+const VmMethod* Names::FindMethodOf(const void* klass, const Matches& matches) const {
   if (class_methods_ == 0 || array_data_ == 0) return nullptr;
   const char* const methods = PointerAt(static_cast<const char*>(klass), class_methods_);
   if (methods == nullptr) return nullptr;
@@ -216,10 +218,27 @@ const VmMethod* Names::FindMethod(const void* klass, std::string_view name, std:
   for (int i = 0; i < count; ++i) {
     const auto* const method =
         reinterpret_cast<const VmMethod*>(PointerAt(methods, array_data_ + static_cast<size_t>(i) * sizeof(void*)));
-    MethodView view;
-    if (method != nullptr && Method(method, &view) && view.name == name && view.descriptor == descriptor) return method;
+    if (method != nullptr && matches(method)) return method;
   }
   return nullptr;
+}
+
+const VmMethod* Names::FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const {
+  return FindMethodOf(klass, [&](const VmMethod* method) {
+    MethodView view;
+    return Method(method, &view) && view.name == name && view.descriptor == descriptor;
+  });
+}
+
+const VmMethod* Names::MethodNumbered(const void* klass, uint16_t number, uintptr_t name) const {
+  if (const_number_ == 0) return nullptr;
+  return FindMethodOf(klass, [&](const VmMethod* method) {
+    const char* const constant = ConstMethodOf(method);
+    if (constant == nullptr || Load<uint16_t>(constant + const_number_) != number) return false;
+    const char* const pool = PointerAt(constant, const_pool_);
+    return pool != nullptr &&
+           reinterpret_cast<uintptr_t>(PoolEntry(pool, Load<uint16_t>(constant + const_name_))) == name;
+  });
 }
 
 const char* Names::ConstMethodOf(const VmMethod* method) const {

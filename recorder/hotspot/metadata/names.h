@@ -68,6 +68,9 @@ class Names {
   bool IsReadable(const void* klass) const;
   // Returns the method of a class with this name and descriptor; null: none. For self-tests.
   const VmMethod* FindMethod(const void* klass, std::string_view name, std::string_view descriptor) const;
+  // Returns the method with this number and name in its class, as the JVM stores stacks; null: none, or not known.
+  // `name`: a Symbol, which is not read.
+  const VmMethod* MethodNumbered(const void* klass, uint16_t number, uintptr_t name) const;
 
   // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
   std::string_view KlassName(const void* klass) const;
@@ -79,8 +82,11 @@ class Names {
 
  private:
   std::string_view SymbolText(const char* symbol) const;
-  std::string_view PoolSymbol(const char* pool, size_t index) const;
+  const char* PoolEntry(const char* pool, size_t index) const;
+  std::string_view PoolSymbol(const char* pool, size_t index) const { return SymbolText(PoolEntry(pool, index)); }
   const char* ConstMethodOf(const VmMethod* method) const;
+  template <typename Matches>
+  const VmMethod* FindMethodOf(const void* klass, const Matches& matches) const;
   bool MayReadMirrors() const;
   // A method that JVMTI must resolve: its id, marked by being odd.
   static bool IsId(const VmMethod* method) { return (reinterpret_cast<uintptr_t>(method) & 1) != 0; }
@@ -103,6 +109,7 @@ class Names {
   bool checked_jni_ = false;
   uint8_t field_id_shift_ = 0;
   size_t class_methods_ = 0, array_length_ = 0, array_data_ = 0;
+  size_t const_number_ = 0;          // 0: not known
   JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs point to methods
 };
 

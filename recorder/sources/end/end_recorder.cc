@@ -41,6 +41,22 @@ std::string_view ProgramOf(pid_t pid, std::array<char, 32>* room) {
   return name;
 }
 
+// The id in Java of the first thread: 1, or 3 since JDK 24. If it has ended, that of another of the JVM's own.
+uint64_t MainThread(const Jvm& jvm, JNIEnv* jni) {
+  jint count = 0;
+  jthread* threads = nullptr;
+  uint64_t least = UINT64_MAX;
+  if (jvm.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return least;
+  for (jint i = 0; i < count; ++i) {
+    ThreadIdentity identity;
+    jvm.thread_fields.Read(jni, threads[i], &identity);
+    least = std::min(least, identity.java_tid);
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvm.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+  return least;
+}
+
 }  // namespace
 
 std::atomic<EndRecorder*> active_ends{nullptr};
@@ -70,6 +86,8 @@ std::unique_ptr<EndRecorder> EndRecorder::Make(const Jvm& jvm, JNIEnv* jni, Samp
   made->out_of_memory_.type = out_of_memory;
   made->stack_overflow_.type = stack_overflow;
   made->halt_ = halt;
+  made->main_thread_ = MainThread(jvm, jni);
+  made->throwables_ = hotspot::Throwables::Resolve(jni, jvm.names);
   if (jvm.walker.ok()) {
     const auto current = hotspot::CurrentThread::Resolve(jvm.thread_of(jni), jvm.AllThreads(jni));
     if (current.ok()) made->current_.emplace(*current);
@@ -167,6 +185,34 @@ void EndRecorder::OnSignal(int signal, const siginfo_t* info) {
   (void)writer_.CommitEvent(event, states_.ids());
 }
 
+// The exception stays pending: the JVM's functions of JNI and JVMTI keep it. Afterwards the JVM gives it to its
+// handler.
+void EndRecorder::OnDetach(JNIEnv* jni) {
+  const auto thrown = jni->ExceptionOccurred();
+  if (thrown == nullptr) return;
+  SampleWriter::Event event{.kind = ProcessStateKind::kUncaught, .os_tid = OwnTid()};
+  ThreadIdentity identity;
+  jthread thread = nullptr;
+  if (jvm_.jvmti->GetCurrentThread(&thread) == JVMTI_ERROR_NONE) jvm_.thread_fields.Read(jni, thread, &identity);
+  const jclass type = jni->GetObjectClass(thrown);
+  char* signature = nullptr;
+  (void)jvm_.jvmti->GetClassSignature(type, &signature, nullptr);
+  if (identity.java_tid == main_thread_ && signature != nullptr) {
+    event.thread = &identity;
+    event.class_name = std::string_view(signature + 1).substr(0, std::strlen(signature) - 2);  // Lp/C;
+    std::array<char, 3 * format::kMaxEventTextBytes + 1> message;
+    event.text = throwables_.MessageOf(jni, thrown, message);
+    std::array<hotspot::MethodFrame, SampleWriter::kMaxEventFrames> room;
+    Frames frames;
+    const auto stack = throwables_.StackOf(jni, thrown, room);
+    event.frames = std::span(frames).first(writer_.Describe(stack, event.os_tid, frames));
+    (void)writer_.CommitEvent(event, states_.ids());
+  }
+  jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
+  for (const jobject local : {static_cast<jobject>(type), static_cast<jobject>(thrown), static_cast<jobject>(thread)})
+    jni->DeleteLocalRef(local);
+}
+
 EndRecorder::Site* EndRecorder::SiteOf(uint64_t key) {
   for (size_t i = 0; i < kSites; ++i) {
     Site& site = sites_[(key + i) % kSites];
@@ -257,4 +303,11 @@ void heaprec_around_thread_start(JNIEnv* jni, jobject thread, void (*start)(JNIE
 
 void heaprec_on_signal(int signal, const siginfo_t* info) {
   Enter([=](EndRecorder& ends) { ends.OnSignal(signal, info); });
+}
+
+void heaprec_on_detach(JavaVM* vm) {
+  if (active_ends.load(std::memory_order_relaxed) == nullptr) return;
+  JNIEnv* const jni = heaprec::sources::EnvOf(vm);
+  if (jni == nullptr || jni->ExceptionCheck() == JNI_FALSE) return;
+  Enter([jni](EndRecorder& ends) { ends.OnDetach(jni); });
 }

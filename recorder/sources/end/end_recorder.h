@@ -1,8 +1,9 @@
 // Records what ends the process, or foretells its end: errors, exits, signals, and the sites that start threads.
 //
 // Context:  Make: setup, an attached thread. OnHalt, OnThrowable, OnThreadStart: a Java thread in a native method,
-//           where JNI and JVMTI are legal. OnOutOfMemory: a Java thread within the JVM: alloc, without JNI. OnSignal:
-//           any, also within a signal handler. None takes a lock or uses the heap itself.
+//           where JNI and JVMTI are legal. OnDetach: likewise, perhaps with a pending exception. OnOutOfMemory: a Java
+//           thread within the JVM: alloc, without JNI. OnSignal: any, also within a signal handler. None takes a lock
+//           or uses the heap itself.
 // Threads:  any number.
 // Failure:  an event without room in the ring is lost, and leaves a gap in the ids.
 // Format:   docs/format/recording.md#events
@@ -20,6 +21,7 @@
 #include <span>
 
 #include "recorder/hotspot/stacks/stack_walker.h"
+#include "recorder/hotspot/stacks/throwables.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/sources/jvm/jvm.h"
 #include "recorder/sources/sample/sample_writer.h"
@@ -40,6 +42,8 @@ class EndRecorder {
   // The JVM is about to throw an OutOfMemoryError, or to end for it.
   void OnOutOfMemory(const char* message);
   void OnSignal(int signal, const siginfo_t* info);
+  // The calling thread leaves the JVM.
+  void OnDetach(JNIEnv* jni);
   // `thread` was started by the calling thread, or could not be. JNI may be used with an exception pending only as far
   // as the specification allows; so `name` is read before.
   void OnThreadStart(bool has_started, std::string_view name);
@@ -63,7 +67,6 @@ class EndRecorder {
     const char* name = nullptr;
     std::atomic<uint64_t> count{0};
   };
-  void CommitError(ErrorClass& type, SampleWriter::Event event);
 
   // A site that starts threads: its row is due when an eighth has come to what it had, or after a second.
   struct Site {
@@ -78,9 +81,11 @@ class EndRecorder {
   SampleWriter& writer_;
   HeapStateRecorder& states_;
   std::optional<hotspot::CurrentThread> current_;  // nullopt: no stacks within the JVM
-  jmethodID halt_ = nullptr;                       // Runtime.halt
+  hotspot::Throwables throwables_;
+  jmethodID halt_ = nullptr;  // Runtime.halt
   ErrorClass out_of_memory_{.name = "java/lang/OutOfMemoryError"},
       stack_overflow_{.name = "java/lang/StackOverflowError"};
+  uint64_t main_thread_ = 0;  // its id in Java
   uint64_t heap_max_ = 0;
   bool ends_on_out_of_memory_ = false;
   std::atomic<uint64_t> errors_second_{0}, errors_in_second_{0};
@@ -102,6 +107,7 @@ void heaprec_on_halt(int code);
 void heaprec_on_throwable(JNIEnv* jni, jobject thrown);
 void heaprec_on_out_of_memory(const char* message);
 void heaprec_on_signal(int signal, const siginfo_t* info);
+void heaprec_on_detach(JavaVM* vm);
 // Calls `start`, which is JVM_StartThread.
 void heaprec_around_thread_start(JNIEnv* jni, jobject thread, void (*start)(JNIEnv*, jobject));
 }

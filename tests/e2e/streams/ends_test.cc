@@ -119,11 +119,33 @@ TEST_CASE("Errors of Java code: direct buffers, and the program's own") {
   CHECK(HasFrame(errors[0], "Owners.main"));
   CHECK(EventsIn(direct.file, "heap full").empty());
   CHECK(WhyOf(direct.file)["verdict"] == "out_of_memory");
-  CHECK(Says(WhyOf(direct.file)["text"], "direct buffer memory"));
+  CHECK(Says(WhyOf(direct.file)["text"], "irect buffer memory"));
   const Ended own = EndsAs({.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {"throw"}});
   errors = EventsIn(own.file, "error");
   REQUIRE(errors.size() == 1);
   CHECK(HasFrame(errors[0], "Ends.main"));
+}
+
+TEST_CASE("An uncaught exception of the main thread: class, message and stack; not with -Xcheck:jni") {
+  for (const bool is_checked : {false, true}) {
+    Java java{.flags = {"-Xmx128m"}, .main = "e2e.Ends", .args = {"throw"}};
+    if (is_checked) java.flags.emplace_back("-Xcheck:jni");
+    const Ended ended = EndsAs(java);
+    CHECK(ended.recorded.exit_code == 1);
+    const auto uncaught = EventsIn(ended.file, "uncaught exception");
+    const json why = WhyOf(ended.file);
+    REQUIRE(uncaught.size() == (is_checked ? 0 : 1));
+    CHECK(Says(why["missing"], "-Xcheck:jni") == is_checked);
+    CHECK(why["verdict"] == "out_of_memory");
+    CHECK(why["certainty"] == (is_checked ? "probable" : "certain"));
+    if (is_checked) continue;
+    CHECK(uncaught[0]["class"] == "java.lang.OutOfMemoryError");
+    CHECK(uncaught[0]["message"] == "the program's own");
+    CHECK(uncaught[0]["stack"].size() == 1);
+    CHECK(HasFrame(uncaught[0], "Ends.main"));
+    CHECK(uncaught[0]["thread"].dump().find("main") != std::string::npos);
+    CHECK(why["text"] == "main ended with an uncaught OutOfMemoryError: the program's own");
+  }
 }
 
 TEST_CASE("SIGTERM: who sent it; never with -Xrs") {

@@ -108,12 +108,18 @@ TEST_CASE("Rule 1: a crash, by its report, its signal or an error that ends the 
   error.header.settings = {{"ExitOnOutOfMemoryError", "true", format::Setting::Origin::kSet}};
   AddError(&error, ErrorOf(kEnd, "Java heap space", {"p.Main.fill:9"}, 1));
   error.accounts = {At(kEnd, {{AccountItem::kHeapMax, Amount::Of(48 * kMiB)}})};
-  Check(error, "out_of_memory", Certainty::kCertain, "OutOfMemoryError: Java heap space; the JVM ended itself");
+  Check(error, "out_of_memory", Certainty::kCertain,
+        "OutOfMemoryError: Java heap space; the JVM exited at once (-XX:+ExitOnOutOfMemoryError)");
   CHECK(Has(EndVerdictOf(error).evidence, "p.Main.fill:9"));
   CHECK(Has(EndVerdictOf(error).evidence, "46.0 MiB of 48.0 MiB used"));
-  CHECK(Has(EndVerdictOf(error).evidence, "-XX:+ExitOnOutOfMemoryError is set"));
+  error.header.settings.push_back({"CrashOnOutOfMemoryError", "true", format::Setting::Origin::kSet});
+  Check(error, "out_of_memory", Certainty::kCertain,
+        "OutOfMemoryError: Java heap space; the JVM crashed itself (-XX:+CrashOnOutOfMemoryError)");
   error.accounts.clear();
   CHECK(Has(EndVerdictOf(error).missing, "no account"));
+  error.full_used = 47 * kMiB;
+  error.full_max = 48 * kMiB;
+  CHECK(Has(EndVerdictOf(error).evidence, "heap: 47.0 MiB of 48.0 MiB used when it was full"));
 }
 
 TEST_CASE("Rule 2: a signal, confirmed by code 143, with its sender where that is known") {
@@ -154,22 +160,50 @@ TEST_CASE("Rule 3: an exit, with its code and its caller") {
   CHECK(EndVerdictOf(facts).text == "Runtime.halt(code not known) in thread main");
 }
 
-TEST_CASE("Rules 4 and 5: an uncaught exception, an ordinary end, and one after an error") {
+TEST_CASE("Rule 4: an uncaught exception of the main thread, unless the process went on") {
   EndFacts facts = FactsOf("jvm exit");
-  facts.ends = {EventOf(ProcessStateKind::kUncaught, kEnd, 0, 0, {"p.Main.main:3"}, "no such file")};
+  facts.ends = {EventOf(ProcessStateKind::kUncaught, kEnd, 0, 0, {"p.Files.open:7", "p.Main.main:3"}, "no such file")};
   facts.ends.front().class_name = "java.io.IOException";
-  Check(facts, "uncaught", Certainty::kCertain,
-        "uncaught java.io.IOException: no such file in p.Main.main:3 in thread main");
-  facts.ends.clear();
-  Check(facts, "normal", Certainty::kCertain, "the JVM shut down when its last non-daemon thread ended");
-  facts.header.settings.push_back({"events.not_seen", "exit: no libjava"});
+  Check(facts, "uncaught", Certainty::kCertain, "main ended with an uncaught java.io.IOException: no such file");
+  CHECK(Has(EndVerdictOf(facts).evidence, "stack: p.Files.open:7 <- p.Main.main:3"));
+  AddError(&facts, ErrorOf(kEnd, "Java heap space"));
+  facts.ends.front().class_name = "java.lang.OutOfMemoryError";
+  facts.ends.front().state.cause = "Java heap space";
+  Check(facts, "out_of_memory", Certainty::kCertain, "main ended with an uncaught OutOfMemoryError: Java heap space");
+  // No heap left for the end marker, or killed in that second: then the kernel has counted it.
+  facts.end_reason.reset();
+  facts.accounts = {InCgroup(500 * kMiB, 512 * kMiB)};
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
-  CHECK(Has(EndVerdictOf(facts).missing, "exit: no libjava"));
+  facts.survivor = Survivor{"/cg/memory.events", 3};
+  CHECK(EndVerdictOf(facts).id == "oom_kill");
+  // Other threads went on.
+  facts.ends.front().state.time_ns = facts.errors.front().state.time_ns = kEnd - 30 * kSecond;
+  const EndVerdict killed = EndVerdictOf(facts);
+  CHECK(killed.id == "oom_kill");
+  CHECK(Has(killed.evidence, "main ended with an uncaught OutOfMemoryError: Java heap space, 30.000 s before"));
+  facts.end_reason = "jvm exit";
+  CHECK(EndVerdictOf(facts).id == "normal");
+  facts.ends.push_back(EventOf(ProcessStateKind::kExit, kEnd, 3 + 1, 0, {"p.Handler.uncaughtException:5"}));
+  Check(facts, "exit", Certainty::kCertain, "System.exit(3) called by p.Handler.uncaughtException:5 in thread main");
+  CHECK(Has(EndVerdictOf(facts).evidence, "main ended with an uncaught"));
+}
+
+TEST_CASE("Rule 5: an ordinary end, and one after an error that was caught, or may not have been") {
+  EndFacts facts = FactsOf("jvm exit");
+  Check(facts, "normal", Certainty::kCertain, "the JVM shut down when its last non-daemon thread ended");
+  AddError(&facts, ErrorOf(kEnd, "Java heap space"));
+  Check(facts, "out_of_memory", Certainty::kProbable, "OutOfMemoryError: Java heap space; then the JVM ended");
+  facts.errors.back().is_in_main = true;
+  Check(facts, "normal", Certainty::kCertain,
+        "the JVM shut down when its last non-daemon thread ended; 0 s before: OutOfMemoryError: Java heap space");
+  facts.header.settings.push_back({"events.not_seen", "uncaught exceptions: no slot"});
+  CHECK(EndVerdictOf(facts).id == "out_of_memory");
+  facts.errors.clear();
+  CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
+  CHECK(Has(EndVerdictOf(facts).missing, "uncaught exceptions: no slot"));
   facts.header.settings.clear();
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
   CHECK(Has(EndVerdictOf(facts).missing, "wrote no events"));
-  AddError(&facts, ErrorOf(kEnd, "Java heap space"));
-  Check(facts, "out_of_memory", Certainty::kProbable, "OutOfMemoryError: Java heap space; then the JVM ended");
 }
 
 TEST_CASE("Rule 6: killed, by whom the cgroup tells") {
@@ -224,6 +258,11 @@ TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
   facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(469 * kMiB));
   Check(facts, "killed", Certainty::kProbable,
         "killed from outside (SIGKILL), or ended unseen, at 97 % of the cgroup's memory limit: 469 MiB of 485 MiB");
+  facts.accounts[5].account.Set(AccountItem::kCgroupCurrent, Amount::Of(430 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "oom_kill");  // in one second it grew by 30 MiB
+  CHECK(Has(EndVerdictOf(facts).evidence, ", by 30.0 MiB in one second: full"));
+  facts.accounts[5].account.Set(AccountItem::kCgroupCurrent, Amount::Of(450 * kMiB));
+  CHECK(EndVerdictOf(facts).id == "killed");
   facts.accounts.front().account.Set(AccountItem::kCgroupCurrent, Amount::Of(300 * kMiB));
   CHECK(EndVerdictOf(facts).id == "oom_kill");
   CHECK(EndVerdictOf(facts).certainty == Certainty::kProbable);
@@ -263,6 +302,11 @@ TEST_CASE("Recordings without the end of their process") {
     CHECK(EndVerdictOf(FactsOf(reason)).id == id);
     CHECK(EndVerdictOf(FactsOf(reason)).certainty == Certainty::kUnknown);
   }
+  EndFacts cut = FactsOf(std::nullopt);
+  cut.breaks_off = true;
+  CHECK(EndVerdictOf(cut).id == "killed");  // in the midst of a write, but the ring has the rest
+  cut.was_in_ring = false;
+  CHECK(EndVerdictOf(cut).id == "continues");
   EndFacts running = FactsOf(std::nullopt);
   running.is_running = true;
   CHECK(EndVerdictOf(running).id == "running");

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "format/model/thread_name.h"
 #include "tools/input/file_source.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
@@ -56,6 +57,22 @@ std::optional<uint64_t> Number(std::string_view text) {
   uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+// Whether it is the main thread. Its id is 1, or 3 since JDK 24; before, 3 was the finalizer's.
+bool IsMain(const format::Thread& thread) {
+  return (thread.java_tid == 1 || thread.java_tid == 3) && format::NameOfThread(thread.name) == "main";
+}
+
+// Whether the kernel has this name of a thread that has `java` in Java. It has 15 bytes: the first ones, or since JDK
+// 22 the first seven, two dots and the last six.
+bool IsKernelName(std::string_view kernel, std::string_view java) {
+  constexpr size_t kMost = 15, kFirst = 7, kDots = 2;
+  if (java.size() <= kMost) return kernel == java;
+  if (kernel.size() != kMost) return false;
+  return java.starts_with(kernel) ||
+         (kernel.substr(kFirst, kDots) == ".." && java.starts_with(kernel.substr(0, kFirst)) &&
+          java.ends_with(kernel.substr(kFirst + kDots)));
 }
 
 // The method that the program called to start a thread: behind those of java.lang.Thread.
@@ -102,7 +119,7 @@ EndFactsReader::EndFactsReader(const format::FileHeader& header) {
 
 EndEvent EndFactsReader::Named(const ProcessState& state) {
   EndEvent event{state, {}, {}, {}};
-  if (state.thread != format::kNone) event.thread = names_.Thread(state.thread);
+  if (const format::Thread* const thread = names_.ThreadOf(state.thread)) NameThread(*thread, &event);
   if (state.class_id != format::kNone) event.class_name = names_.Class(state.class_id);
   event.state.cause = ToUtf8(state.cause);
   ForEachFrame(names_, state.stack, kMaxFrames, [&](const format::Frame& frame) {
@@ -110,6 +127,28 @@ EndEvent EndFactsReader::Named(const ProcessState& state) {
     if (frame.line > 0) event.frames.back() += fmt::format(":{}", frame.line);
   });
   return event;
+}
+
+void EndFactsReader::NoteThreads(const format::Block& block) {
+  const auto& threads = block.dictionaries->threads;
+  if (block.chunk != chunk_ || threads.size() < chunk_threads_) chunk_threads_ = 0;
+  chunk_ = block.chunk;
+  for (; chunk_threads_ < threads.size(); ++chunk_threads_) {
+    const format::Thread& thread = threads[chunk_threads_];
+    if (thread.java_tid != 0 && thread.os_tid != 0 && !thread.is_virtual) java_threads_[thread.os_tid] = thread;
+  }
+}
+
+// An error of the JVM has the kernel's name of its thread. Samples of the same thread have Java's, if it has allocated.
+void EndFactsReader::NameThread(const format::Thread& thread, EndEvent* event) const {
+  const format::Thread* named = &thread;
+  if (const auto found = java_threads_.find(thread.os_tid); thread.java_tid == 0 && found != java_threads_.end()) {
+    const std::string_view java = format::NameOfThread(found->second.name);
+    // The kernel may have given the id to another thread.
+    if (IsMain(found->second) || IsKernelName(format::NameOfThread(thread.name), java)) named = &found->second;
+  }
+  event->thread = ToUtf8(format::NameOfThread(named->name));
+  event->is_in_main = IsMain(*named);
 }
 
 void EndFactsReader::AddEvent(const ProcessState& state) {
@@ -130,6 +169,8 @@ void EndFactsReader::AddEvent(const ProcessState& state) {
     }
     case ProcessStateKind::kHeapFull:
       facts_.was_heap_full = true;
+      facts_.full_used = state.used;
+      facts_.full_max = state.committed;
       return;
     default:
       facts_.ends.push_back(Named(state));
@@ -157,6 +198,7 @@ void EndFactsReader::AddSnapshot(const ProcessState& state) {
 
 void EndFactsReader::Add(const format::Block& block) {
   names_.Enter(block);
+  NoteThreads(block);
   facts_.end_ns = std::max(facts_.end_ns, block.end_ns);
   for (const ProcessState& state : block.states) {
     facts_.end_ns = std::max(facts_.end_ns, state.time_ns);
@@ -183,6 +225,7 @@ EndFacts EndFactsReader::Finish(const Recording& recording) {
   if (recording.ending()) facts_.end_reason = ToUtf8(recording.ending()->reason);
   facts_.is_running = recording.running();
   facts_.was_in_ring = recording.salvage().ring_found;
+  facts_.breaks_off = !recording.skipped().empty() && recording.skipped().back().at_end;
   if (has_current_ && facts_.accounts.back().time_ns < current_.time_ns) facts_.accounts.push_back(current_);
   const uint64_t end_ns = facts_.end_ns, from_ns = std::max(facts_.begin_ns, end_ns - std::min(end_ns, kEndNs));
   // A collection during which the process ended.

@@ -29,6 +29,7 @@ struct EndEvent {
   format::ProcessState state;
   std::string thread, class_name;
   std::vector<std::string> frames;
+  bool is_in_main = false;  // of the main thread, certainly
 };
 
 // The process at one time. The account has the latest amount of each item.
@@ -68,11 +69,13 @@ struct EndFacts {
   std::optional<std::string> end_reason;  // of the end marker; nullopt: none
   bool is_running = false;
   bool was_in_ring = false;  // the last second is in the shared ring
+  bool breaks_off = false;   // what follows the last block cannot be read
   uint64_t begin_ns = 0, end_ns = 0;
   std::vector<EndEvent> errors;  // the last ones, in order of time
   std::vector<EndEvent> ends;    // exits, signals, uncaught exceptions
   uint64_t errors_seen = 0, first_error_ns = 0;
   bool was_heap_full = false;
+  uint64_t full_used = 0, full_max = 0;  // bytes of what was full, when it was
   std::vector<ThreadSite> thread_sites;  // the one with the most starts first
   std::vector<AccountAt> accounts;       // in order of time, thinned; the last one is always present
   GcTime gc_at_end, gc;                  // the last ten seconds, all
@@ -105,6 +108,8 @@ class EndFactsReader {
   void AddEvent(const format::ProcessState& state);
   void AddSnapshot(const format::ProcessState& state);
   EndEvent Named(const format::ProcessState& state);
+  void NoteThreads(const format::Block& block);
+  void NameThread(const format::Thread& thread, EndEvent* event) const;
 
   EndFacts facts_;
   Names names_;
@@ -114,6 +119,9 @@ class EndFactsReader {
   std::vector<Pause> pauses_;
   std::optional<uint64_t> gc_begun_ns_;
   std::map<std::string, ThreadSite> thread_sites_;
+  std::map<uint32_t, format::Thread> java_threads_;  // the latest platform thread with each id of the kernel's
+  uint32_t chunk_ = 0;
+  size_t chunk_threads_ = 0;  // noted of this chunk
 };
 
 // The hs_err file of the process in the folder of `recording`. Not one that an older process with the same id has

@@ -25,8 +25,9 @@ constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs;
 // From a signal to the end of the process that obeys it: shutdown hooks, and the grace period of Kubernetes and
 // systemd.
 constexpr uint64_t kGraceNs = 120 * kSecondNs;
-// Accounts are taken once a second, so that more than this is not unseen.
-constexpr double kUnseenS = 1;
+// Accounts are taken once a second, at a tick of the drain: what is unseen is not longer.
+constexpr double kUnseenS = 1.25;
+constexpr uint64_t kUnseenNs = kSecondNs + kSecondNs / 4;
 // What is further away did not end the process.
 constexpr double kSoonS = 10;
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
@@ -142,7 +143,9 @@ std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
       const Amount max = AmountAt(last, AccountItem::kHeapMax), old = AmountAt(last, AccountItem::kOldAfterCollection);
       const uint64_t limit = max.ValueOr(facts.NumberOf("MaxHeapSize").value_or(0));
       std::string text;
-      if (last != nullptr && limit > 0)
+      if (facts.full_max > 0)
+        text = fmt::format("heap: {} used when it was full", OfText(facts.full_used, facts.full_max));
+      else if (last != nullptr && limit > 0)
         text = fmt::format("heap: {} used (MaxHeapSize)", OfText(last->heap_used, limit));
       if (old.is_known() && old.value() > 0)
         text += fmt::format("{}old generation after its last collection: {}", text.empty() ? "" : "; ",
@@ -196,6 +199,22 @@ void AddErrors(const EndFacts& facts, EndVerdict* verdict) {
   Add(&verdict->evidence, ResourceEvidence(facts, ResourceOf(*error)));
 }
 
+// "main ended with an uncaught java.io.IOException: no such file"
+std::string UncaughtText(const EndEvent& uncaught) {
+  const bool is_common = uncaught.class_name.starts_with("java.lang.");
+  std::string text = fmt::format("{} ended with an uncaught {}", uncaught.thread.empty() ? "main" : uncaught.thread,
+                                 is_common ? ErrorName(uncaught) : uncaught.class_name);
+  const std::string what = !uncaught.state.cause.empty() ? uncaught.state.cause : ResourceName(ResourceOf(uncaught));
+  return what.empty() ? text : text + ": " + what;
+}
+
+void AddStack(const EndEvent& event, EndVerdict* verdict) {
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(event.frames.size(), 4); ++i)
+    text += (i == 0 ? "stack: " : " <- ") + event.frames[i];
+  Add(&verdict->evidence, text);
+}
+
 // Which events the recorder could not see, and why. Empty: it saw all kinds.
 std::string_view NotSeen(const EndFacts& facts) {
   const format::Setting* const unseen = facts.SettingOf("events.not_seen");
@@ -220,6 +239,11 @@ EndVerdict OfError(const EndFacts& facts, const EndEvent& error, std::string tex
   return verdict;
 }
 
+bool IsSet(const EndFacts& facts, std::string_view flag) {
+  const format::Setting* const setting = facts.SettingOf(flag);
+  return setting != nullptr && setting->value == "true";
+}
+
 // Rule 1.
 std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   const EndEvent* fatal = nullptr;
@@ -228,12 +252,11 @@ std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   }
   const bool has_exited = IsExit(facts.end_reason);  // a JVM that crashes writes no end marker
   if (fatal != nullptr) {
-    EndVerdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; the JVM ended itself", Certainty::kCertain);
-    for (const char* name : {"ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"}) {
-      const format::Setting* const setting = facts.SettingOf(name);
-      if (setting != nullptr && setting->value == "true")
-        verdict.evidence.push_back(fmt::format("-XX:+{} is set", name));
-    }
+    // With both flags it crashes.
+    const char* how = "the JVM ended itself";
+    if (IsSet(facts, "ExitOnOutOfMemoryError")) how = "the JVM exited at once (-XX:+ExitOnOutOfMemoryError)";
+    if (IsSet(facts, "CrashOnOutOfMemoryError")) how = "the JVM crashed itself (-XX:+CrashOnOutOfMemoryError)";
+    EndVerdict verdict = OfError(facts, *fatal, ErrorText(*fatal) + "; " + how, Certainty::kCertain);
     if (facts.crash) verdict.evidence.push_back(facts.crash->file);
     return verdict;
   }
@@ -264,6 +287,14 @@ const EndEvent* LastOf(const EndFacts& facts, ProcessStateKind kind) {
     if (end.state.kind == kind && !(kind == ProcessStateKind::kSignal && IsCrash(end.state.used))) last = &end;
   }
   return last;
+}
+
+// The main thread ended by an exception long before the process did.
+void AddUncaught(const EndFacts& facts, EndVerdict* verdict) {
+  const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
+  if (uncaught == nullptr) return;
+  verdict->evidence.push_back(fmt::format("{}, {} before", UncaughtText(*uncaught),
+                                          SinceText(facts.end_ns - std::min(facts.end_ns, uncaught->state.time_ns))));
 }
 
 std::optional<int32_t> CodeOf(const EndEvent& exit) {
@@ -316,44 +347,63 @@ std::optional<EndVerdict> Exited(const EndFacts& facts) {
                      Certainty::kCertain,
                      {},
                      {}};
-  for (size_t i = 0; i < std::min<size_t>(exit->frames.size(), 4); ++i) {
-    if (i == 0)
-      verdict.evidence.push_back("stack: " + exit->frames[i]);
-    else
-      verdict.evidence.back() += " <- " + exit->frames[i];
-  }
+  AddStack(*exit, &verdict);
   if (exit->frames.empty()) verdict.missing.emplace_back("who called it: the recording has no stack of the call");
   if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal)) {
     verdict.evidence.push_back(fmt::format(
         "{} arrived {} before, {}", SignalName(signal->state.used),
         SinceText(exit->state.time_ns - std::min(exit->state.time_ns, signal->state.time_ns)), SenderText(*signal)));
   }
+  AddUncaught(facts, &verdict);
   AddErrors(facts, &verdict);
   return verdict;
+}
+
+// Whether the kernel has killed in the process' cgroup since the last account.
+bool KillsSeen(const EndFacts& facts) {
+  const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
+  return facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value();
 }
 
 // Rule 4.
 std::optional<EndVerdict> Uncaught(const EndFacts& facts) {
   const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
   if (uncaught == nullptr) return std::nullopt;
-  EndVerdict verdict{"uncaught", "uncaught " + uncaught->class_name, Certainty::kCertain, {}, {}};
-  if (!uncaught->state.cause.empty()) verdict.text += ": " + uncaught->state.cause;
-  verdict.text += ByText(*uncaught, "in");
-  Add(&verdict.evidence, "the main thread ended by it");
-  AddErrors(facts, &verdict);
+  const uint64_t after_ns = facts.end_ns - std::min(facts.end_ns, uncaught->state.time_ns);
+  const bool has_marker = IsExit(facts.end_reason);
+  // Other threads may go on. Without heap left the JVM cannot write its end marker.
+  if (after_ns > (has_marker ? kEndNs : kUnseenNs) || (!has_marker && KillsSeen(facts))) return std::nullopt;
+  const bool is_out_of_memory = uncaught->class_name == "java.lang.OutOfMemoryError";
+  EndVerdict verdict{is_out_of_memory ? "out_of_memory" : "uncaught",
+                     UncaughtText(*uncaught),
+                     has_marker ? Certainty::kCertain : Certainty::kProbable,
+                     {},
+                     {}};
+  AddStack(*uncaught, &verdict);
+  if (uncaught->frames.empty()) verdict.missing.emplace_back("where it was thrown: it has no stack");
+  if (!has_marker) verdict.missing.emplace_back("whether the process was killed in the second after it");
+  if (is_out_of_memory) {
+    Add(&verdict.evidence, ResourceEvidence(facts, ResourceOf(*uncaught)));
+  } else {
+    AddErrors(facts, &verdict);
+  }
   return verdict;
 }
 
 // Rule 5.
 EndVerdict Ended(const EndFacts& facts) {
-  if (const EndEvent* const error = LastError(facts)) {
+  const EndEvent* const error = LastError(facts);
+  // The main thread has not ended by it.
+  const bool was_caught = error != nullptr && error->is_in_main && NotSeen(facts).empty();
+  if (error != nullptr && !was_caught) {
     EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the JVM ended", Certainty::kProbable);
-    verdict.missing.emplace_back("whether the error was caught: exit code 1 or a stack trace on stderr would tell");
+    verdict.missing.emplace_back("whether the error was caught: a stack trace on stderr would tell");
     AddNotSeen(facts, &verdict);
     return verdict;
   }
   EndVerdict verdict{"normal", "the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
-  verdict.evidence.emplace_back("end marker; no exit, signal or error before it");
+  verdict.evidence.emplace_back(was_caught ? "end marker; no exit and no signal before it"
+                                           : "end marker; no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
     verdict.text = "the program ended by itself";
     verdict.certainty = Certainty::kProbable;
@@ -365,7 +415,9 @@ EndVerdict Ended(const EndFacts& facts) {
   if (!has_events || !NotSeen(facts).empty()) verdict.certainty = Certainty::kProbable;
   if (!has_events) verdict.missing.emplace_back("exits, signals and errors: the recorder wrote no events");
   AddNotSeen(facts, &verdict);
-  verdict.missing.emplace_back("an uncaught exception of the main thread: exit code 1 would tell");
+  if (was_caught) verdict.evidence.push_back("the error was caught: main did not end by it");
+  AddUncaught(facts, &verdict);
+  AddErrors(facts, &verdict);
   return verdict;
 }
 
@@ -396,9 +448,10 @@ std::string FillText(const Fill& fill) {
 // Growth of the use in the ten seconds before the last account.
 struct Trend {
   double per_second = 0, seconds = 0;
-  double SecondsTo(const Fill& fill) const {
-    return static_cast<double>(fill.limit - std::min(fill.limit, fill.needed)) / per_second;
-  }
+  double steepest = 0;  // bytes in one second: a heap grows in steps
+  static double RestOf(const Fill& fill) { return static_cast<double>(fill.limit - std::min(fill.limit, fill.needed)); }
+  double SecondsTo(const Fill& fill) const { return RestOf(fill) / per_second; }
+  bool ReachesUnseen(const Fill& fill) const { return RestOf(fill) <= kUnseenS * std::max(per_second, steepest); }
 };
 
 // nullopt: it did not grow.
@@ -410,13 +463,22 @@ std::optional<Trend> TrendOf(const EndFacts& facts, const Fill& fill) {
   const Fill from = *FillOf(&*earlier);
   if (from.needed >= fill.needed) return std::nullopt;
   const double seconds = static_cast<double>(last.time_ns - earlier->time_ns) * 1e-9;
-  return Trend{static_cast<double>(fill.needed - from.needed) / seconds, seconds};
+  Trend trend{static_cast<double>(fill.needed - from.needed) / seconds, seconds};
+  for (auto at = earlier; std::next(at) != facts.accounts.end(); ++at) {
+    const auto before = FillOf(&*at), after = FillOf(&*std::next(at));
+    if (!before || !after || after->needed < before->needed) continue;
+    const double step_s = std::max(static_cast<double>(std::next(at)->time_ns - at->time_ns) * 1e-9, 1.0);
+    trend.steepest = std::max(trend.steepest, static_cast<double>(after->needed - before->needed) / step_s);
+  }
+  return trend;
 }
 
 std::string TrendText(const Trend& trend, const Fill& fill) {
   const auto time = [](double seconds) { return render::FormatInline(seconds, render::Unit::kSeconds, true); };
-  return fmt::format("use grew by {}/s in the last {}: full {} later", BytesText(trend.per_second), time(trend.seconds),
-                     time(trend.SecondsTo(fill)));
+  const std::string steepest =
+      trend.steepest > 1.5 * trend.per_second ? fmt::format(", by {} in one second", BytesText(trend.steepest)) : "";
+  return fmt::format("use grew by {}/s in the last {}{}: full {} later", BytesText(trend.per_second),
+                     time(trend.seconds), steepest, time(trend.SecondsTo(fill)));
 }
 
 constexpr char kKernelTells[] = "dmesg ('Killed process') or kubectl describe pod (OOMKilled)";
@@ -446,11 +508,15 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
     return;
   }
   verdict->text += "; the memory limit is not known";
-  verdict->missing.push_back(fmt::format(
-      "the memory limit: the agent could not read the cgroup's {}; --cgroup DIR reads it now, and {} would tell",
-      facts.SettingOf("cgroup") != nullptr && facts.SettingOf("cgroup")->value == "1" ? "memory.limit_in_bytes"
-                                                                                      : "memory.max",
-      kKernelTells));
+  if (!limit.was_taken()) {
+    verdict->missing.emplace_back("the memory limit: it is not in what can be read of the file");
+    return;
+  }
+  verdict->missing.push_back(fmt::format("the memory limit: the agent could not read the cgroup's {}; {} would tell",
+                                         facts.SettingOf("cgroup") != nullptr && facts.SettingOf("cgroup")->value == "1"
+                                             ? "memory.limit_in_bytes"
+                                             : "memory.max",
+                                         kKernelTells));
 }
 
 // The process ended at its first errors, and the JVM could not write its end marker: without heap left even the
@@ -473,7 +539,7 @@ EndVerdict Killed(const EndFacts& facts) {
   EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
   const auto fill = FillOf(facts.last());
   const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
-  if (facts.survivor && kills.is_known() && facts.survivor->oom_kills > kills.value()) {
+  if (KillsSeen(facts)) {
     verdict.id = "oom_kill";
     verdict.certainty = Certainty::kCertain;
     verdict.text = fmt::format("killed by the kernel's OOM killer: the cgroup's oom_kill rose from {} to {}",
@@ -485,7 +551,7 @@ EndVerdict Killed(const EndFacts& facts) {
   } else if (fill->Share() >= kFull) {
     verdict.id = "oom_kill";
     verdict.text = "probably killed by the kernel's OOM killer, at " + FillText(*fill);
-  } else if (const auto trend = TrendOf(facts, *fill); trend && trend->SecondsTo(*fill) <= kUnseenS) {
+  } else if (const auto trend = TrendOf(facts, *fill); trend && trend->ReachesUnseen(*fill)) {
     verdict.id = "oom_kill";
     verdict.text = fmt::format("probably killed by the kernel's OOM killer, at {}, growing by {}/s", FillText(*fill),
                                BytesText(trend->per_second));
@@ -505,7 +571,8 @@ EndVerdict Killed(const EndFacts& facts) {
       verdict.missing.push_back("who killed it: the cgroup's oom_kill (--cgroup DIR), " + std::string(kKernelTells));
     }
   }
-  verdict.evidence.emplace_back("no end marker, no exit, no signal and no crash report");
+  verdict.evidence.push_back(
+      fmt::format("no end marker, no exit, no signal, and no hs_err_pid{}.log beside the recording", facts.header.pid));
   const format::Setting* const reduced = facts.SettingOf("ReduceSignalUsage");
   if (reduced != nullptr && reduced->value == "true")
     verdict.missing.emplace_back("SIGTERM, SIGINT and SIGHUP: with -Xrs they end the JVM unseen");
@@ -516,6 +583,7 @@ EndVerdict Killed(const EndFacts& facts) {
                                        "without it, perhaps while the process ran");
   }
   AddNotSeen(facts, &verdict);
+  AddUncaught(facts, &verdict);
   AddErrors(facts, &verdict);
   return verdict;
 }
@@ -531,6 +599,9 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
     return of("continues", "not known: an imported file says nothing about the end of its process",
               "a recording by heaprec");
   if (facts.is_running) return of("running", "the process is still running", "");
+  if (!facts.end_reason && facts.breaks_off && !facts.was_in_ring)
+    return of("continues", "not known: the file is cut off or damaged at its end",
+              "the whole file, or its shared ring");
   if (!facts.end_reason) return std::nullopt;
   const std::string& reason = *facts.end_reason;
   if (format::ContinuesAfter(reason) || reason == format::kEndTrim) {

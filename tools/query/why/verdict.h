@@ -3,8 +3,9 @@
 //   1 crash        a hs_err file, a crash signal, or an error that ends the JVM
 //   2 signal       SIGTERM, SIGINT or SIGHUP
 //   3 exit         System.exit or Runtime.halt
-//   4 uncaught     the main thread ended by an exception
-//   5 normal       an end marker, and nothing of the above; after an error of the last ten seconds: error
+//   4 uncaught     the main thread ended by an exception in the last ten seconds
+//   5 normal       an end marker, and nothing of the above; after an error of the last ten seconds that may not have
+//                  been caught: error
 //   6 killed       no end marker; right after its first errors: error
 //
 // Units:    bytes, seconds.
