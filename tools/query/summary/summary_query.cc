@@ -67,6 +67,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
     if (filter != nullptr) filter->Enter(*block, &names);
     thrown.Add(*block, &names);
     facts.heap.Add(*block);
+    facts.full.Add(*block);
     live.Add(*block);
     facts.census.Add(*block);
     if (filter == nullptr) facts.outside.Add(*block, &names);

@@ -19,6 +19,7 @@
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 
@@ -72,10 +73,11 @@ struct EndFacts {
   std::vector<EndEvent> errors;  // the last ones, in order of time
   std::vector<EndEvent> ends;    // exits, signals, uncaught exceptions
   uint64_t errors_seen = 0, first_error_ns = 0;
-  bool was_heap_full = false;
-  std::vector<ThreadSite> thread_sites;  // the one with the most starts first
-  std::vector<AccountAt> accounts;       // in order of time, thinned; the last one is always present
-  GcTime gc_at_end, gc;                  // the last ten seconds, all
+  std::vector<format::ProcessState> heap_full;  // when it was; in order of time
+  std::optional<TimeToFull::Answer> full;       // what would have been full first
+  std::vector<ThreadSite> thread_sites;         // the one with the most starts first
+  std::vector<AccountAt> accounts;              // in order of time, thinned; the last one is always present
+  GcTime gc_at_end, gc;                         // the last ten seconds, all
   std::string last_gc_cause;
   uint64_t last_gc_ns = 0;
   std::optional<CrashReport> crash;
@@ -114,6 +116,7 @@ class EndFactsReader {
   std::vector<Pause> pauses_;
   std::optional<uint64_t> gc_begun_ns_;
   std::map<std::string, ThreadSite> thread_sites_;
+  TimeToFull full_;
 };
 
 // The hs_err file of the process in the folder of `recording`. Not one that an older process with the same id has
