@@ -198,7 +198,7 @@ void AddHeapFull(const EndFacts& facts, const std::vector<LivePart>& parts, size
   table.detail = Detail::kJsonOnly;
   into->Add(std::move(table));
   for (size_t i = 0; i < std::min(parts.size(), most); ++i) {
-    into->Add(Fact("of it", "{}  {}, {}",
+    into->Add(Fact("filled by", "{}  {}, {}",
                    {{"", parts[i].name}, {"", parts[i].bytes, Unit::kBytes}, {"", parts[i].share, Unit::kShare}},
                    Detail::kTextOnly));
   }
