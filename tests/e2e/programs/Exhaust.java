@@ -25,13 +25,13 @@ public final class Exhaust {
 
     static void slowly() throws InterruptedException {
         for (long sessions = 0;; ) {
-            for (int i = 0; i < 10; ++i) {
+            for (int i = 0; i < 3; ++i) {
                 remember();
                 ++sessions;
                 other();
                 for (int j = 0; j < 10; ++j) sink = new byte[2000];
             }
-            if (sessions % 100 == 0) System.out.println(sessions * (500 * 8 + 16));
+            if (sessions % 30 == 0) System.out.println(sessions * (500 * 8 + 16));
             Thread.sleep(1);
         }
     }

@@ -113,7 +113,7 @@ TEST_CASE("An exhausted heap: the error before the JVM ends itself, and what fil
 }
 
 // The samples that are live at the error are in the ring before the JVM ends. 2 of 3 parts of the heap are sessions:
-// about 500 samples, so that 40 % are more than six deviations.
+// their share of 400 samples or more has a deviation of 9 %.
 TEST_CASE("What filled the heap is in the recording of a JVM that is killed at its OutOfMemoryError") {
   for (const std::string flag : {"-XX:+ExitOnOutOfMemoryError", "-XX:OnOutOfMemoryError=kill -9 %p"}) {
     INFO(flag);
@@ -134,7 +134,7 @@ TEST_CASE("What filled the heap is in the recording of a JVM that is killed at i
     REQUIRE(full["live"].size() >= 2);
     CHECK(full["live"][0]["name"] == "long[] at e2e.Exhaust$Session.<init>");
     CHECK(full["live"][1]["name"] == "int[] at e2e.Exhaust.other");
-    CHECK(std::abs(full["live"][0]["bytes"]["value"].get<double>() / sessions - 1) < 0.4);
+    CHECK(std::abs(full["live"][0]["bytes"]["value"].get<double>() / sessions - 1) < 0.5);
   }
 }
 

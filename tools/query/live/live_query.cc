@@ -302,18 +302,23 @@ std::vector<LiveSite> SearchLiveSites(const std::string& file, const format::Fil
 std::vector<LivePart> SearchLiveAt(const std::string& file, const format::FileHeader& header, uint64_t at_ns,
                                    size_t heaviest) {
   std::vector<LivePart> parts;
-  if (header.max_tracked_objects == 0) return parts;
-  FileScan scan(file);
-  LiveQuery question;
-  question.by = {Grouping(By::kSite)};
-  question.at = TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(at_ns), {}};
-  ByClassAndSite live(std::move(question), scan.tree());
-  if (!scan.Run(&live)) return parts;
-  const LiveTable& table = live.result().tables.front();
-  for (const LiveTable::Row& row : table.rows) {
-    if (row.group.alive.empty()) continue;
-    const LiveEstimates estimates = live.result().EstimateGroup(row.group.alive).estimates;
-    parts.push_back({table.grouping.NameOf(row.key, *scan.tree()), estimates.bytes, estimates.share});
+  // If no death shows that references were checked, what has survived is not known, but what is tracked.
+  for (const std::optional<uint64_t> grown : {std::optional<uint64_t>(), std::optional<uint64_t>(1)}) {
+    if (header.max_tracked_objects == 0 || !parts.empty()) break;
+    FileScan scan(file);
+    LiveQuery question;
+    question.by = {Grouping(By::kSite)};
+    question.at = TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(at_ns), {}};
+    question.grown = grown;
+    ByClassAndSite live(std::move(question), scan.tree());
+    if (!scan.Run(&live)) break;
+    const LiveTable& table = live.result().tables.front();
+    for (const LiveTable::Row& row : table.rows) {
+      if (row.group.alive.empty()) continue;
+      const LiveEstimates estimates = live.result().EstimateGroup(row.group.alive).estimates;
+      if (IsUnknown(estimates.bytes)) continue;
+      parts.push_back({table.grouping.NameOf(row.key, *scan.tree()), estimates.bytes, estimates.share});
+    }
   }
   std::ranges::stable_sort(parts, std::ranges::greater(), [](const LivePart& part) { return AmountOf(part.bytes); });
   parts.resize(std::min(parts.size(), heaviest));

@@ -254,7 +254,7 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
   AddAccount(facts, &group);
   AddGrown(facts, answer.grown, most(kGrown), &group);
   group.Add(Hidden({{"time_to_full", TimeToFullValue(facts.full)}}));
-  if (facts.full) group.Add(Fact("ahead", "{}", {{"", FullText(*facts.full, facts.is_running)}}, Detail::kTextOnly));
+  if (facts.full) group.Add(Fact("memory", "{}", {{"", FullText(*facts.full, facts.is_running)}}, Detail::kTextOnly));
   AddHeapFull(facts, answer.filled, most(kSites), &group);
   AddSites(facts, IsHeapFull(answer), answer.sites, most(kSites), &group);
   if (!facts.thread_sites.empty()) {
