@@ -24,7 +24,7 @@ public class Busy {
 }
 """
 NAME, LABELS = r"[a-zA-Z_:][a-zA-Z0-9_:]*", r'\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\}'
-SAMPLE = re.compile(rf"^({NAME})({LABELS})? ([-+0-9.e]+)$")
+SAMPLE = re.compile(rf"^({NAME})({LABELS})? ([-+0-9.e]+|\+Inf)$")
 COMMENT = re.compile(rf"^# (?:HELP {NAME} .+|TYPE {NAME} (?:counter|gauge))$")
 
 
@@ -65,6 +65,7 @@ def test(root):
         assert allocated >= status["recording"]["allocated_bytes"] > 0
         assert f'pid="{jvm.pid}",main="Busy",service="sh\\"op\\\\",version="1.0"' in labels, labels
         assert one["heaprec_samples_lost_total"] == [(labels, 0)] and one["heaprec_rate_limit"] == [(labels, 150)]
+        assert one["heaprec_full_seconds"] == [(labels, float("inf"))]  # it does not grow
         heaprec("status", "--format", "prometheus", "-o", root / "heaprec.prom")
         assert "exists" in heaprec("status", "--format", "prometheus", "-o", root / "heaprec.prom", code=6)
         heaprec("status", "--format", "prometheus", "-o", root / "heaprec.prom", "-f")

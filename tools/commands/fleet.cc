@@ -198,9 +198,12 @@ Command FleetCommand() {
   options->question.AddWordsTo(command);
   command.AddOption("--from-dir", options->from_dir, "Read the recordings (*.hrec) of a folder instead of a server")
       .Value("DIR");
-  command.AddOption("--by", options->question.by, "Group rows by class, site (default) or both")
+  command
+      .AddOption(
+          "--by", options->question.by,
+          "Group rows by class, site (default) or both; outliers: time-to-full, the processes that will be full first")
       .Value("KEY")
-      .OneOf({"class", "site", "class-site"});
+      .OneOf({"class", "site", "class-site", kByTimeToFull});
   options->output.AddLimitTo(command);
   options->question.AddTo(command);
   command.AddFlag("-q,--quiet", options->quiet,
@@ -216,6 +219,7 @@ Examples:
   heaprec fleet top --service checkout --from 1d
   heaprec fleet diff 1.0 1.1 --service checkout
   heaprec fleet outliers --from-dir recordings/
+  heaprec fleet outliers --by time-to-full --from 1h
   heaprec fleet show java.util.HashMap.resize --from 2h
   heaprec fleet flame --service checkout --from 1d -o checkout.html)";
   command.run = [options](const auto&) {

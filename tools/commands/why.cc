@@ -41,10 +41,13 @@ render::Group WhyOf(Recording* recording, const WhyOptions& options, const char*
   const EndVerdict verdict = EndVerdictOf(facts);
   const std::vector<GrownOwner> grown = GrowthOf(facts);
   std::vector<LiveSite> sites;
+  std::vector<LivePart> filled;
+  if (is_alone && !facts.heap_full.empty())
+    filled = SearchLiveAt(options.recordings.front(), facts.header, facts.heap_full.back().time_ns, kSites);
   if (is_alone) sites = SearchLiveSites(options.recordings.front(), facts.header, kSites);
   const std::vector<NextStep> advice = NextStepsOf(facts, verdict, grown, sites, file);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  render::Group group = WhyReport({facts, verdict, grown, sites, advice, is_brief}, name);
+  render::Group group = WhyReport({facts, verdict, grown, sites, filled, advice, is_brief}, name);
   if (is_brief) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
   return group;
 }

@@ -67,13 +67,17 @@ std::optional<LiveRecording> Examine(const Process& process, const std::string& 
   const auto opened = OpenedRing::Open(header.ring_path, header.recording_id, root);
   const auto ring = opened.ok() ? RingCopy::Of(*opened) : opened.error();
   uint64_t last_ns = 0;
-  while (const auto block = recording.NextInFile()) last_ns = block->end_ns;
+  TimeToFull full;
+  while (const auto block = recording.NextInFile()) {
+    last_ns = block->end_ns;
+    full.Add(*block);
+  }
   if (recording.ending()) return std::nullopt;
   auto fresh = Recording::OpenFirst(link, root);
   if (!fresh.ok() || (*fresh)->header().recording_id != header.recording_id) return std::nullopt;
   const WriteStatus status = WriteStatusOf(recording, last_ns, ring.ok() ? &*ring : nullptr);
   const auto& counters = ring.ok() ? ring->counters(format::Stream::kAllocations) : recording.counters();
-  return LiveRecording{path, std::move(*fresh), counters, *bytes, status};
+  return LiveRecording{path, std::move(*fresh), counters, *bytes, status, full.Soonest()};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/control/process.h"
 #include "tools/input/confined_open.h"
 #include "tools/input/recording.h"
@@ -33,6 +34,7 @@ struct LiveRecording {
   format::StreamCounters counters;       // current values
   uint64_t bytes = 0;                    // size of the file
   WriteStatus writing;
+  std::optional<TimeToFull::Answer> full;  // what will be full first, if the process goes on like this
 };
 
 // Returns the recording that has not ended yet.

@@ -1,5 +1,7 @@
 // What the command makes of collections and looks at the heap.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/small_recording.h"
@@ -128,6 +130,80 @@ TEST_CASE_METHOD(Scratch, "states that only the ring holds are salvaged, those t
   REQUIRE(states.size() == 4);
   CHECK(states[2] == Look(2, 800 * kMs, 110 * kMb));
   CHECK(states[3] == End(4, 905 * kMs, 5 * kMs, 20 * kMb));
+}
+
+TEST_CASE("The time until the container is full is on every screen, and only if it grows") {
+  const Scratch scratch;
+  const std::string folder = scratch.directory / "fleet", grows = folder + "/grows.hrec",
+                    steady = folder + "/steady.hrec";
+  std::filesystem::create_directory(folder);
+  constexpr uint64_t kSeconds = 1200, kLimit = 2000 * kMb;
+  for (const std::string& to : {grows, steady}) {
+    const bool is_growing = to == grows;
+    RecordingFile file(to, HeaderOf(is_growing ? 21 : 22));
+    file.Add(At(kSecond));
+    for (uint64_t second = 0; second <= kSeconds; second += 5) {
+      ProcessState look = Look(second / 5 + 1, second * kSecond, 100 * kMb);
+      // 1 MiB/s from 200 MiB on; page cache that can be dropped makes it look full.
+      const uint64_t used = (is_growing ? 200 + second : 1900) * kMb;
+      using format::AccountItem;
+      look.account.Set(AccountItem::kCgroupCurrent, format::Amount::Of(used + 50 * kMb));
+      look.account.Set(AccountItem::kCgroupFile, format::Amount::Of(50 * kMb));
+      look.account.Set(AccountItem::kCgroupMax, format::Amount::Of(kLimit));
+      file.Add(look);
+    }
+    file.Flush({}, kSeconds * kSecond);
+  }
+  const auto of = [](const std::string& command) { return json::parse(Heaprec(command).out); };
+  // 1,400 MiB at 1,200 s: 600 s.
+  for (const char* const command : {"summary --json ", "why --json "}) {
+    INFO(command);
+    const json full = of(command + grows)["time_to_full"];
+    CHECK(full["fills"] == "container");
+    CHECK(full["used"] == 1400 * kMb);
+    CHECK(full["limit"] == kLimit);
+    CHECK(std::abs(full["seconds"]["value"].get<double>() - 600) < 10);
+    CHECK(full["seconds"]["low"].get<double>() <= 600.5);
+    CHECK(full["seconds"]["high"].get<double>() >= 599.5);
+    CHECK(of(command + steady)["time_to_full"].is_null());
+  }
+  CHECK(Count(Heaprec("summary " + grows).out, "Container would have been full in ") == 1);
+  CHECK(Count(Heaprec("why " + grows).out, "container would have been full in ") == 1);
+  CHECK(Count(Heaprec("summary " + steady).out, "full in") == 0);
+  const json rows = of("fleet outliers --json --by time-to-full --from-dir " + folder)["rows"];
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0]["fills"] == "container");
+  CHECK(std::abs(rows[0]["full_in_seconds"]["value"].get<double>() - 600) < 10);
+  CHECK(Heaprec("fleet top --by time-to-full --from-dir " + folder).code == 2);
+}
+
+TEST_CASE("why: what was live when the heap was full, by class and site") {
+  const Scratch scratch;
+  format::FileHeader header = HeaderOf(23);
+  header.max_tracked_objects = 100;
+  {
+    RecordingFile file(scratch.path, header);
+    Event first = At(kSecond);
+    first.tracking_index = 1;
+    file.Add(first);
+    ProcessState mark = Look(1, 2 * kSecond, 0);
+    mark.kind = ProcessStateKind::kHeapFull;
+    mark.used = 180 * kMb, mark.committed = 200 * kMb;
+    mark.cause = "Java heap space";
+    file.Add(mark);
+    Event second = At(3 * kSecond);
+    second.tracking_index = 2;
+    second.class_name = "[B";
+    file.Add(second);
+    file.Flush({}, 4 * kSecond);
+  }
+  const json full = json::parse(Heaprec("why --json " + scratch.path).out)["heap_full"];
+  CHECK(full["time_ns"] == 2 * kSecond);
+  CHECK(full["used"] == 180 * kMb);
+  CHECK(full["limit"] == 200 * kMb);
+  CHECK(full["reason"] == "Java heap space");
+  REQUIRE(full["live"].size() == 1);
+  CHECK(full["live"][0]["name"].get<std::string>().starts_with("java.lang.String at "));
 }
 
 TEST_CASE("why: one screen for a process that was killed with its memory full") {

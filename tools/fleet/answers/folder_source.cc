@@ -67,6 +67,7 @@ class FolderSource final : public Source {
       }
       held.info.seen = reader.seen();
       held.info.SetTrust(reader.TrustReasons());
+      held.info.SetFull(reader.Full(), recording->header().start_epoch_ns);
       held.info.ended = recording->ending() && !recording->is_dump();
       if (recording->damaged()) is_damaged_ = true;
       // The folder may contain a shorter copy of the recording.

@@ -65,6 +65,7 @@ std::string QuestionOptions::Objection() const {
     return "diff needs two versions, or --deploy TIME";
   }
   if (what == "diff" && !deploy.empty() && count != 0) return "diff --deploy TIME needs no versions";
+  if (by == kByTimeToFull && what != "outliers") return "--by time-to-full is for outliers";
   if (what == "show" && count != 1) return "show needs one site, such as java.util.HashMap.resize";
   if (what != "diff" && what != "show" && count > 0) {
     return fmt::format("{} needs no '{}'", what, words[0]);

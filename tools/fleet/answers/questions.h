@@ -18,6 +18,8 @@
 
 namespace heaprec::tools::fleet {
 
+inline constexpr char kByTimeToFull[] = "time-to-full";
+
 // As given on the command line.
 struct QuestionOptions {
   std::string what;                // "top"

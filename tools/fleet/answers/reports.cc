@@ -204,7 +204,30 @@ Answered DiffReport(const FleetQuestion& of) {
   return report;
 }
 
+// The processes that will be full first, by what they use: no comparison with others.
+render::Report FullReport(const FleetQuestion& of) {
+  std::vector<RecordingInfo> rows;
+  for (const RecordingInfo& info : of.selection.recordings) {
+    if (!info.fills.empty() && !info.ended) rows.push_back(info);
+  }
+  std::ranges::stable_sort(rows, {}, [](const RecordingInfo& info) { return info.full_s.value; });
+  static const std::vector<Column<RecordingInfo>> columns{
+      {"full_in_seconds", "full in", Unit::kSeconds, Detail::kAlways, &RecordingInfo::full_s},
+      {"fills", "what", Unit::kText, Detail::kAlways, &RecordingInfo::fills},
+      {"service", "service", Unit::kText, Detail::kAlways, &RecordingInfo::service},
+      {"version", "version", Unit::kText, Detail::kAlways, &RecordingInfo::version},
+      {"seen", "seen (UTC)", Unit::kText, Detail::kAlways,
+       [](const RecordingInfo& info) { return Value(TimeText(info.seen)); }},
+      {"host", "host", Unit::kText, Detail::kAlways, &RecordingInfo::host}};
+  render::Report report = WithScope("heaprec.fleet.outliers/1", ScopeOf(of.selection));
+  render::Table table = MakeTable("rows", columns, FirstOf(rows, of.limit), rows.size());
+  table.empty = "No process grows so that its memory will be full.";
+  report.Add(std::move(table));
+  return report;
+}
+
 Answered OutliersReport(const FleetQuestion& of) {
+  if (of.options.by == kByTimeToFull) return FullReport(of);
   const auto rows = Outliers(of.source, of.selection, of.by(), of.options.min_share, of.options.least_z);
   if (!rows.ok()) return rows.error();
   Report report = WithScope("heaprec.fleet.outliers/1", ScopeOf(of.selection));

@@ -126,10 +126,11 @@ class ServerSource final : public Source {
         {"jdk", &RecordingInfo::jdk},
         {"gc", &RecordingInfo::gc},
         {"file", &RecordingInfo::file},
-        {"why_not", &RecordingInfo::why_not}};
+        {"why_not", &RecordingInfo::why_not},
+        {"fills", &RecordingInfo::fills}};
     auto answer = server_.Select(fmt::format(
         "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
-        "trustworthy, why_not FROM {} ORDER BY recording, seen, ended",
+        "trustworthy, why_not, fills, full_s, full_low_s, full_high_s FROM {} ORDER BY recording, seen, ended",
         Table("recordings")));
     if (!answer.ok()) return answer.error();
     std::vector<RecordingInfo> infos;
@@ -144,6 +145,7 @@ class ServerSource final : public Source {
       for (const auto& [name, text] : kTexts) info.*text = answer->Text(name, row);
       info.per_second = answer->Real("rate", row);
       info.trustworthy = answer->Number("trustworthy", row) != 0;
+      info.full_s = {answer->Real("full_s", row), answer->Real("full_low_s", row), answer->Real("full_high_s", row)};
       infos.push_back(std::move(info));
     }
     return infos;

@@ -139,6 +139,7 @@ void SliceReader::Take(const format::Block& block) {
   TakeSums(block);
   TakeSamples(block);
   trust_.Add(block);
+  full_.Add(block);
   TakeLives(block);
   const uint64_t end_ns = block.ending ? block.ending->time_ns : block.end_ns;
   end_ns_ = std::max(end_ns_, end_ns);
@@ -367,6 +368,15 @@ uint64_t NameId(NameKind kind, std::string_view name) {
 void RecordingInfo::SetTrust(const std::vector<std::string>& reasons) {
   trustworthy = reasons.empty();
   why_not = fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+void RecordingInfo::SetFull(const std::optional<TimeToFull::Answer>& full, uint64_t epoch_ns) {
+  fills = full ? FillsName(full->fills) : "";
+  full_s = {};
+  if (!full) return;
+  const double later_s = static_cast<double>(epoch_ns) * 1e-9 + full->at_s - seen;
+  const auto from_seen = [later_s](double seconds) { return std::max(seconds + later_s, 0.0); };
+  full_s = {from_seen(full->seconds.value), from_seen(full->seconds.low), from_seen(full->seconds.high)};
 }
 
 RecordingInfo InfoOf(const format::FileHeader& header, const GivenLabels& given) {

@@ -33,6 +33,7 @@
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/analysis/live/lifetimes.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/fleet/rows/sums.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
@@ -59,9 +60,14 @@ struct RecordingInfo {
   double per_second = 0;  // samples per second
   bool trustworthy = true;
   std::string why_not;
+  // What will be full first, and in how many seconds from `seen` on; empty: nothing.
+  std::string fills;
+  Estimate full_s;
 
   // `reasons`: why the recording is not trustworthy; empty: it is.
   void SetTrust(const std::vector<std::string>& reasons);
+  // After `seen` was set. `epoch_ns`: the start of the recording.
+  void SetFull(const std::optional<TimeToFull::Answer>& full, uint64_t epoch_ns);
 };
 
 // Labels from options, which override those of the recording.
@@ -162,6 +168,8 @@ class SliceReader {
   uint32_t seen() const { return seen_; }
   // Returns why the part that was read is not trustworthy, as `check` would for a file that ends here; empty: it is.
   std::vector<std::string> TrustReasons() const;
+  // What will be full first, according to the part that was read.
+  std::optional<TimeToFull::Answer> Full() const { return full_.Soonest(); }
 
  private:
   struct Open;
@@ -197,6 +205,7 @@ class SliceReader {
   const AllocationPrimitives primitives_ = AllocationPrimitives::Default();
   Design design_;
   StreamTrust trust_;
+  TimeToFull full_;
   MergedNames merged_{/*settles=*/false};  // shipped data cannot be read again
   Names names_{&merged_};
   LiveTracker live_;

@@ -94,9 +94,11 @@ NativeBlock RecordingBlock(const RecordingInfo& info) {
   NativeBlock block(
       "recording UInt64, started DateTime, seen DateTime, ended UInt8, service String, version String, "
       "environment String, host String, pod String, jdk String, gc String, file String, rate Float64, "
-      "label_keys Array(String), label_values Array(String), trustworthy UInt8, why_not String");
+      "label_keys Array(String), label_values Array(String), trustworthy UInt8, why_not String, "
+      "fills String, full_s Float64, full_low_s Float64, full_high_s Float64");
   block.AddRow(info.id, info.started, info.seen, info.ended, info.service, info.version, info.environment, info.host,
-               info.pod, info.jdk, info.gc, info.file, info.per_second, keys, values, info.trustworthy, info.why_not);
+               info.pod, info.jdk, info.gc, info.file, info.per_second, keys, values, info.trustworthy, info.why_not,
+               info.fills, info.full_s.value, info.full_s.low, info.full_s.high);
   return block;
 }
 

@@ -228,6 +228,7 @@ Result<bool> Shipper::IsSame(const SliceSum& slice) {
 Shipper::Failure Shipper::SendRecording() {
   if (options_.dry_run) return {};
   info_.SetTrust(reader_.TrustReasons());
+  info_.SetFull(reader_.Full(), recording_->header().start_epoch_ns);
   return Insert("recordings", RecordingBlock(info_), "recording");
 }
 

@@ -1,5 +1,7 @@
 #include "tools/query/live/live_query.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <tuple>
@@ -17,6 +19,22 @@ constexpr uint64_t kSeed = 0x6c697665;  // for random choices: the same recordin
 constexpr uint64_t kUsuallyGrown = 3;
 // Steps of life tables, enough to show which objects die young and which are promoted.
 constexpr uint64_t kMinCollections = 16;
+
+// A range has no value: its lower end is certainly live.
+double AmountOf(const Estimate& bytes) { return IsRange(bytes) ? bytes.low : bytes.value; }
+
+// The rows of the table are pairs of a class and a site.
+class ByClassAndSite final : public LiveVisitor {
+ public:
+  using LiveVisitor::LiveVisitor;
+
+ private:
+  uint32_t KeyOf(size_t, const format::Sample& sample, const MatchedBlock& matched_block) override {
+    const NamePool::Id site = matched_block.tree.LeafNameOf(sample.stack);
+    NamePool& pool = matched_block.tree.names();
+    return pool.Of(fmt::format("{} at {}", matched_block.names.Class(sample.class_id), pool.At(site)));
+  }
+};
 
 // `heaviest`: number of sites that do not leak.
 void SearchStream(const std::string& file, format::Stream stream, size_t heaviest, std::vector<LiveSite>* into) {
@@ -47,10 +65,7 @@ void SearchStream(const std::string& file, format::Stream stream, size_t heavies
     if (heaviest == 0 || row.group.alive.empty() || std::ranges::find(leaking, &row) != leaking.end()) continue;
     others.push_back(site_of(row));
   }
-  // A range has no value: its lower end is certainly live.
-  std::ranges::stable_sort(others, std::ranges::greater(), [](const LiveSite& site) {
-    return IsRange(site.bytes) ? site.bytes.low : site.bytes.value;
-  });
+  std::ranges::stable_sort(others, std::ranges::greater(), [](const LiveSite& site) { return AmountOf(site.bytes); });
   others.resize(std::min(others.size(), heaviest));
   std::ranges::move(others, std::back_inserter(*into));
 }
@@ -104,13 +119,14 @@ void LiveVisitor::Visit(const MatchedBlock& matched_block) {
   if (matched_block.block.ending) ended_ns_ = matched_block.block.ending->time_ns;
 }
 
+uint32_t LiveVisitor::KeyOf(size_t table, const format::Sample& sample, const MatchedBlock& matched_block) {
+  Grouping& by = result_.tables[table].grouping;
+  return by.by() == By::kMethod ? matched_block.tree.Of(sample.stack)
+                                : by.KeyOf(sample, &matched_block.names, &matched_block.tree);
+}
+
 uint32_t LiveVisitor::SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block) {
-  for (size_t i = 0; i < result_.tables.size(); ++i) {
-    Grouping& by = result_.tables[i].grouping;
-    const bool whole_path = by.by() == By::kMethod;
-    keys_[i].push_back(whole_path ? matched_block.tree.Of(sample.stack)
-                                  : by.KeyOf(sample, &matched_block.names, &matched_block.tree));
-  }
+  for (size_t i = 0; i < result_.tables.size(); ++i) keys_[i].push_back(KeyOf(i, sample, matched_block));
   result_.heaviest = std::max(result_.heaviest, sample.weight_bytes());
   return static_cast<uint32_t>(keys_.front().size() - 1);
 }
@@ -275,12 +291,38 @@ std::vector<LiveSite> SearchLiveSites(const std::string& file, const format::Fil
     if (header.MaxTracked(stream) > 0) SearchStream(file, stream, heaviest, &sites);
   }
   const auto amount = [](const LiveSite& site) {
-    return site.leak ? site.leak->per_second.value : IsRange(site.bytes) ? site.bytes.low : site.bytes.value;
+    return site.leak ? site.leak->per_second.value : AmountOf(site.bytes);
   };
   std::ranges::stable_sort(sites, [&](const LiveSite& a, const LiveSite& b) {
     return a.leak.has_value() != b.leak.has_value() ? a.leak.has_value() : amount(a) > amount(b);
   });
   return sites;
+}
+
+std::vector<LivePart> SearchLiveAt(const std::string& file, const format::FileHeader& header, uint64_t at_ns,
+                                   size_t heaviest) {
+  std::vector<LivePart> parts;
+  // If no death shows that references were checked, what has survived is not known, but what is tracked.
+  for (const std::optional<uint64_t> grown : {std::optional<uint64_t>(), std::optional<uint64_t>(1)}) {
+    if (header.max_tracked_objects == 0 || !parts.empty()) break;
+    FileScan scan(file);
+    LiveQuery question;
+    question.by = {Grouping(By::kSite)};
+    question.at = TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(at_ns), {}};
+    question.grown = grown;
+    ByClassAndSite live(std::move(question), scan.tree());
+    if (!scan.Run(&live)) break;
+    const LiveTable& table = live.result().tables.front();
+    for (const LiveTable::Row& row : table.rows) {
+      if (row.group.alive.empty()) continue;
+      const LiveEstimates estimates = live.result().EstimateGroup(row.group.alive).estimates;
+      if (IsUnknown(estimates.bytes)) continue;
+      parts.push_back({table.grouping.NameOf(row.key, *scan.tree()), estimates.bytes, estimates.share});
+    }
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater(), [](const LivePart& part) { return AmountOf(part.bytes); });
+  parts.resize(std::min(parts.size(), heaviest));
+  return parts;
 }
 
 std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header) {

@@ -116,6 +116,8 @@ class LiveVisitor : public ScanVisitor {
   const LiveResult& result() const { return result_; }
 
  private:
+  // The sample's key in a table.
+  virtual uint32_t KeyOf(size_t table, const format::Sample& sample, const MatchedBlock& matched_block);
   uint32_t SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block);
   void SetMoments(uint64_t end_ns);
   void AddOldCollections();
@@ -176,6 +178,16 @@ struct LiveSite {
   Estimate bytes, share;
   std::optional<FoundLeak> leak;
 };
+
+// What was live at a time, by class and site.
+struct LivePart {
+  std::string name;  // "byte[] at java.util.Arrays.copyOf"
+  Estimate bytes, share;
+};
+// Returns the `heaviest` parts, the heaviest first. Reads a file that contains one recording once. Empty also if the
+// recording tracks nothing. `at_ns`: since its start.
+std::vector<LivePart> SearchLiveAt(const std::string& file, const format::FileHeader& header, uint64_t at_ns,
+                                   size_t heaviest);
 
 // Returns, as SearchLeaks, the leaks and of every kind the `heaviest` sites: leaks first, the fastest growing at the
 // top, then the others by bytes.

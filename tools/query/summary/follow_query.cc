@@ -129,6 +129,7 @@ void Follow::Add(const format::Block& block) {
   tree_.Enter(block, &names_);
   trust_.Add(block);
   heap_.Add(block);
+  full_.Add(block);
   AddSteps(block);
   AddStates(block);
   const auto time = TimeOf(block, interval_ns_);
@@ -333,6 +334,8 @@ Headlines Follow::HeadlinesSoFar(const std::string& file) {
   inputs.chance_bytes = CheckCounts(samples_, counters).slack;
   inputs.duration_ns = end_ns_ - begin_ns_;
   inputs.heap = &heap_;
+  inputs.full = full_.Soonest();
+  inputs.is_running = recording_->running();
   inputs.trust_reasons = trust_.Reasons(*recording_, &samples_);
   inputs.lost_samples = counters.AllLost();
   inputs.sample_points = counters.points;

@@ -29,6 +29,7 @@
 #include "tools/analysis/groups/call_tree.h"
 #include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/totals/process_states.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/group_query.h"
@@ -180,6 +181,7 @@ class Follow {
   Design samples_, headlines_, table_;  // for kept samples; for rows if there are any; for what the table reads
   StreamTrust trust_;
   GcSummary heap_;
+  TimeToFull full_;
   std::deque<Drawn> latest_;
   std::deque<TimeOfRows> row_times_;  // of the latest blocks that the table reads from rows
   bool has_rows_ = false;             // there was a row

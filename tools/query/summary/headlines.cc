@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string_view>
 
@@ -65,6 +66,13 @@ void AddLeak(const HeadlineInputs& inputs, std::vector<Headline>* into) {
                                  leak.since_s ? SinceText(*leak.since_s) : "");
   if (inputs.leaks.size() > 1) text += fmt::format("; {}", CountOf(inputs.leaks.size() - 1, "more leak"));
   into->push_back({"leak", Mood::kBad, text + "."});
+}
+
+void AddFull(const HeadlineInputs& inputs, std::vector<Headline>* into) {
+  if (!inputs.full) return;
+  std::string text = FullText(*inputs.full, inputs.is_running);
+  text.front() = static_cast<char>(std::toupper(text.front()));
+  into->push_back({"full", Mood::kBad, text + "."});
 }
 
 void AddTop(const HeadlineInputs& inputs, std::vector<Headline>* into) {
@@ -153,7 +161,10 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
     const std::string kind = KindOf(inputs.leaks.front());
     return choose((kind.empty() ? "leaks " : "leaks --kind " + kind + " ") + file, "what grows");
   }
-  if ((has_grown || inputs.out_of_memory) && inputs.live_bytes) return choose("live " + file, "what fills the heap");
+  const bool fills_heap = inputs.full && inputs.full->fills == Fills::kOldGeneration;
+  if ((has_grown || fills_heap || inputs.out_of_memory) && inputs.live_bytes)
+    return choose("live " + file, "what fills the heap");
+  if (inputs.full) return choose("why " + file, "which memory grows");
   if (inputs.out_of_memory) return choose("tree --callers --kind exception " + file, "where errors are thrown");
   if (!inputs.site) return;
   choose(fmt::format("tree --callers --site {} {}", ShellQuoted(inputs.site->name), file), "who calls it");
@@ -178,12 +189,20 @@ Headlines HeadlinesOf(const HeadlineInputs& inputs) {
   Headlines headlines;
   AddOutOfMemory(inputs, &headlines.sentences);
   AddLeak(inputs, &headlines.sentences);
+  AddFull(inputs, &headlines.sentences);
   AddTop(inputs, &headlines.sentences);
   AddGc(inputs, &headlines.sentences);
   AddGrowth(inputs, &headlines.sentences);
   AddTrust(inputs, &headlines.sentences);
   ChooseNext(inputs, &headlines);
   return headlines;
+}
+
+std::string FullText(const TimeToFull::Answer& full, bool is_running) {
+  return fmt::format("{} {} in {}: {} of {}", FillsName(full.fills), is_running ? "full" : "would have been full",
+                     Shown(full.seconds, render::Unit::kSeconds),
+                     Shown(static_cast<double>(full.used), render::Unit::kBytes),
+                     Shown(static_cast<double>(full.limit), render::Unit::kBytes));
 }
 
 std::string ShellQuoted(const std::string& word) {

@@ -15,6 +15,7 @@
 
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/totals/process_states.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/query/live/live_query.h"
 
 namespace heaprec::tools {
@@ -23,7 +24,7 @@ enum class Mood : uint8_t { kNeutral, kGood, kWarning, kBad };
 const char* MoodName(Mood mood);  // "neutral", "good", "warning", "bad"
 
 struct Headline {
-  std::string id;  // stable: "oom", "leak", "top", "gc", "growth", "trust"
+  std::string id;  // stable: "oom", "leak", "full", "top", "gc", "growth", "trust"
   Mood mood = Mood::kNeutral;
   std::string text;  // one sentence
 };
@@ -41,6 +42,8 @@ struct HeadlineInputs {
   double allocated_bytes = 0;             // total
   uint64_t duration_ns = 0;
   const GcSummary* heap = nullptr;
+  std::optional<TimeToFull::Answer> full;  // what is full first
+  bool is_running = false;
   std::optional<Estimate> live_bytes;       // at the end
   std::vector<std::string> trust_reasons;   // why the numbers are not trustworthy
   std::optional<Estimate> estimated_bytes;  // from the samples alone, if all bytes were counted, too
@@ -55,6 +58,9 @@ struct Headlines {
 };
 
 Headlines HeadlinesOf(const HeadlineInputs& inputs);
+
+// "old generation full in 3.00 h (2.10-5.60 h)"; of a process that has ended: "would have been full".
+std::string FullText(const TimeToFull::Answer& full, bool is_running);
 
 // Quotes for a POSIX shell: unchanged if harmless, otherwise in single quotes.
 std::string ShellQuoted(const std::string& word);

@@ -60,6 +60,7 @@ Facts FactsOf(Recording* recording, Filter* filter, VolumeOfBlocks* volume, Clas
     for (StreamTotals& totals : facts.totals.of) totals.Add(block);
     thrown.Add(block, &names);
     facts.heap.Add(block);
+    facts.full.Add(block);
     live.Add(block);
     facts.census.Add(block);
     if (filter == nullptr) facts.outside.Add(block, &names);

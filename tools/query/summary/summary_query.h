@@ -13,6 +13,7 @@
 #include "tools/analysis/totals/process_states.h"
 #include "tools/analysis/totals/stream_totals.h"
 #include "tools/analysis/totals/totals.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 #include "tools/query/allocations/census_query.h"
@@ -34,6 +35,7 @@ struct Facts {
   AllocationTotals volume{};
   ExceptionTotals thrown{};
   GcSummary heap{};
+  TimeToFull full{};
   std::optional<LiveAtEndTotals> live{};  // at the end
   CensusTotals census{};
   OutsideTotals outside{};

@@ -168,9 +168,8 @@ void EndFactsReader::AddEvent(const ProcessState& state) {
       return;
     }
     case ProcessStateKind::kHeapFull:
-      facts_.was_heap_full = true;
-      facts_.full_used = state.used;
-      facts_.full_max = state.committed;
+      if (facts_.heap_full.size() == kMaxErrors) facts_.heap_full.erase(facts_.heap_full.begin());
+      facts_.heap_full.push_back(state);
       return;
     default:
       facts_.ends.push_back(Named(state));
@@ -199,6 +198,7 @@ void EndFactsReader::AddSnapshot(const ProcessState& state) {
 void EndFactsReader::Add(const format::Block& block) {
   names_.Enter(block);
   NoteThreads(block);
+  full_.Add(block);
   facts_.end_ns = std::max(facts_.end_ns, block.end_ns);
   for (const ProcessState& state : block.states) {
     facts_.end_ns = std::max(facts_.end_ns, state.time_ns);
@@ -239,12 +239,14 @@ EndFacts EndFactsReader::Finish(const Recording& recording) {
   }
   facts_.gc_at_end.of_ns = end_ns - from_ns;
   facts_.gc.of_ns = facts_.duration_ns();
+  facts_.full = full_.Soonest();
   for (auto& [site, sums] : thread_sites_) facts_.thread_sites.push_back({site, sums.started, sums.failed});
   std::ranges::stable_sort(facts_.thread_sites, std::ranges::greater(),
                            [](const ThreadSite& site) { return site.started + site.failed; });
   const auto time_of = [](const EndEvent& event) { return event.state.time_ns; };
   std::ranges::stable_sort(facts_.errors, {}, time_of);
   std::ranges::stable_sort(facts_.ends, {}, time_of);
+  std::ranges::stable_sort(facts_.heap_full, {}, &ProcessState::time_ns);
   return std::move(facts_);
 }
 

@@ -19,6 +19,7 @@
 
 #include "format/model/model.h"
 #include "format/reader/reader.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
 
@@ -74,8 +75,8 @@ struct EndFacts {
   std::vector<EndEvent> errors;  // the last ones, in order of time
   std::vector<EndEvent> ends;    // exits, signals, uncaught exceptions
   uint64_t errors_seen = 0, first_error_ns = 0;
-  bool was_heap_full = false;
-  uint64_t full_used = 0, full_max = 0;  // bytes of what was full, when it was
+  std::vector<format::ProcessState> heap_full;  // when it was; in order of time
+  std::optional<TimeToFull::Answer> full;       // what would have been full first
   std::vector<ThreadSite> thread_sites;  // the one with the most starts first
   std::vector<AccountAt> accounts;       // in order of time, thinned; the last one is always present
   GcTime gc_at_end, gc;                  // the last ten seconds, all
@@ -122,6 +123,7 @@ class EndFactsReader {
   std::map<uint32_t, format::Thread> java_threads_;  // the latest platform thread with each id of the kernel's
   uint32_t chunk_ = 0;
   size_t chunk_threads_ = 0;  // noted of this chunk
+  TimeToFull full_;
 };
 
 // The hs_err file of the process in the folder of `recording`. Not one that an older process with the same id has

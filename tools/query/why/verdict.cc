@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 #include <csignal>
-#include <limits>
 #include <utility>
 
+#include "tools/analysis/totals/trend.h"
 #include "tools/input/recording_kind.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/render/value_format.h"
@@ -143,8 +143,8 @@ std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
       const Amount max = AmountAt(last, AccountItem::kHeapMax), old = AmountAt(last, AccountItem::kOldAfterCollection);
       const uint64_t limit = max.ValueOr(facts.NumberOf("MaxHeapSize").value_or(0));
       std::string text;
-      if (facts.full_max > 0)
-        text = fmt::format("heap: {} used when it was full", OfText(facts.full_used, facts.full_max));
+      if (!facts.heap_full.empty())
+        text = fmt::format("heap: {} used when it was full", OfText(facts.heap_full.back().used, facts.heap_full.back().committed));
       else if (last != nullptr && limit > 0)
         text = fmt::format("heap: {} used (MaxHeapSize)", OfText(last->heap_used, limit));
       if (old.is_known() && old.value() > 0)
@@ -422,19 +422,13 @@ EndVerdict Ended(const EndFacts& facts) {
 }
 
 // Use and limit of the cgroup in the last second.
-struct Fill {
-  uint64_t used = 0, limit = 0;
-  uint64_t needed = 0;  // without files that the kernel can drop
+struct Fill : ContainerUse {
   double Share() const { return static_cast<double>(needed) / static_cast<double>(std::max<uint64_t>(limit, 1)); }
 };
 
 std::optional<Fill> FillOf(const AccountAt* at) {
-  const Amount used = AmountAt(at, AccountItem::kCgroupCurrent), limit = AmountAt(at, AccountItem::kCgroupMax);
-  if (!used.is_known() || !limit.is_known() || limit.value() == 0) return std::nullopt;
-  // `file` has shared memory, which cannot be dropped.
-  const uint64_t file = AmountAt(at, AccountItem::kCgroupFile).ValueOr(0);
-  const uint64_t dropped = file - std::min(file, AmountAt(at, AccountItem::kCgroupShmem).ValueOr(0));
-  return Fill{used.value(), limit.value(), used.value() - std::min(used.value(), dropped)};
+  const auto use = at != nullptr ? ContainerUseOf(at->account) : std::nullopt;
+  return use ? std::optional(Fill{*use}) : std::nullopt;
 }
 
 std::string FillText(const Fill& fill) {
@@ -622,74 +616,15 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
 constexpr size_t kPieces = 16, kLeastPieces = 6;
 constexpr double kLeastGrowth = 0.05;  // of the amount at the end
 constexpr double kLeastBytes = 1 << 20, kLeastCount = 5;
-constexpr double kCertainZ = 2.576;  // 99 %: several owners are tested
 
-struct Low {
-  double time_s, value;
-};
-
-// The minimum of each of equal pieces of time, so that what collections free does not count as change.
-std::vector<Low> LowsOf(const Owner& owner, const std::vector<AccountAt>& accounts) {
-  std::vector<Low> points;
+std::vector<TrendPoint> LowsOf(const Owner& owner, const std::vector<AccountAt>& accounts) {
+  std::vector<TrendPoint> points;
   for (const AccountAt& at : accounts) {
     if (const auto amount = AmountsOf(owner, at).Main())
       points.push_back({static_cast<double>(at.time_ns) * 1e-9, static_cast<double>(*amount)});
   }
   if (points.size() < kLeastPieces) return {};
-  const size_t pieces = std::min(kPieces, points.size());
-  const double from = points.front().time_s, width = (points.back().time_s - from) / static_cast<double>(pieces);
-  std::vector<Low> lows;
-  size_t piece = pieces;
-  for (const Low& point : points) {
-    const size_t of = std::min(pieces - 1, static_cast<size_t>((point.time_s - from) / std::max(width, 1e-9)));
-    if (of != piece)
-      lows.push_back(point);
-    else if (point.value < lows.back().value)
-      lows.back() = point;
-    piece = of;
-  }
-  return lows;
-}
-
-// Theil and Sen's slope with Kendall's interval.
-Estimate SlopeOf(const std::vector<Low>& lows) {
-  std::vector<double> slopes;
-  for (size_t i = 0; i < lows.size(); ++i) {
-    for (size_t j = i + 1; j < lows.size(); ++j)
-      slopes.push_back((lows[j].value - lows[i].value) / (lows[j].time_s - lows[i].time_s));
-  }
-  std::ranges::sort(slopes);
-  const auto n = static_cast<double>(lows.size()), m = static_cast<double>(slopes.size());
-  const double spread = kCertainZ * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
-  const auto at = [&](double rank) { return slopes[static_cast<size_t>(std::clamp(rank, 0.0, m - 1))]; };
-  const double middle = (at(std::floor((m - 1) / 2)) + at(std::ceil((m - 1) / 2))) / 2;
-  return {middle, at(std::floor((m - spread) / 2)), at(std::ceil((m + spread) / 2))};
-}
-
-// The piece at which a constant amount begins to grow: least squares. 0: from the beginning.
-size_t OnsetOf(const std::vector<Low>& lows) {
-  const auto error = [&](size_t from) {
-    double flat = 0;
-    for (size_t i = 0; i <= from; ++i) flat += lows[i].value / static_cast<double>(from + 1);
-    double xy = 0, xx = 0;
-    for (size_t i = from; i < lows.size(); ++i) {
-      const double x = lows[i].time_s - lows[from].time_s;
-      xy += x * (lows[i].value - flat), xx += x * x;
-    }
-    const double slope = xx > 0 ? xy / xx : 0;
-    double sum = 0;
-    for (size_t i = 0; i < lows.size(); ++i) {
-      const double off = lows[i].value - flat - (i > from ? slope * (lows[i].time_s - lows[from].time_s) : 0);
-      sum += off * off;
-    }
-    return sum;
-  };
-  size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (size_t from = 0; from + kLeastPieces <= lows.size(); ++from) {
-    if (const double of = error(from); of < least) least = of, best = from;
-  }
-  return best;
+  return LowsOf(points, std::min(kPieces, points.size()));
 }
 
 std::string Need(uint64_t low, uint64_t high) {
@@ -819,9 +754,9 @@ OwnerAmounts AmountsOf(const Owner& owner, const AccountAt& at) {
 std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   std::vector<GrownOwner> grown;
   for (const Owner& owner : Owners()) {
-    std::vector<Low> lows = LowsOf(owner, facts.accounts);
+    std::vector<TrendPoint> lows = LowsOf(owner, facts.accounts);
     if (lows.size() < kLeastPieces) continue;
-    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(OnsetOf(lows)));
+    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(OnsetOf(lows, kLeastPieces)));
     const double rise = lows.back().value - lows.front().value;
     const Estimate slope = SlopeOf(lows);
     const double least = std::max(owner.is_count ? kLeastCount : kLeastBytes, kLeastGrowth * lows.back().value);
@@ -854,7 +789,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     return [stream](const LiveSite& site) { return site.leak && site.stream == stream; };
   };
   const bool was_killed = verdict.id == "oom_kill" || verdict.id == "killed";
-  const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || facts.was_heap_full ||
+  const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || !facts.heap_full.empty() ||
                           grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
   if (verdict.id == "exit" || verdict.id == "signal")
     command("print --kind event", "the whole stack, and what came before");

@@ -37,7 +37,8 @@ Value RecordingOf(const JvmState& jvm) {
       {"allocated_bytes", counters.candidate_bytes},
       {"lost_samples", live.writing.lost_samples},
       {"unwritten_seconds", live.writing.silent_seconds},
-      {"write_error", live.writing.error}};
+      {"write_error", live.writing.error},
+      {"time_to_full", TimeToFullValue(live.full)}};
   object.insert(object.end(), more.begin(), more.end());
   return object;
 }
@@ -82,10 +83,17 @@ void AddRecording(const LiveRecording& live, Report* report) {
   report->Add(Fact("allocated", {"", counters.candidate_bytes, Unit::kBytes}));
   report->Add(Fact("file", "{} bytes", {{"", live.bytes, Unit::kInteger}}));
   report->Add(Fact("options", {"", OrUnknown(header.agent_options)}));
+  if (live.full) report->Add(Fact("memory", "{}", {{"", FullText(*live.full, true), Unit::kAlert}}));
   AddWriteStatus(live.writing, report);
 }
 
 }  // namespace
+
+render::Value TimeToFullValue(const std::optional<TimeToFull::Answer>& full) {
+  if (!full) return nullptr;
+  return Object{
+      {"fills", FillsName(full->fills)}, {"seconds", full->seconds}, {"used", full->used}, {"limit", full->limit}};
+}
 
 Report ListReport(const std::vector<JvmState>& jvms) {
   Report report("heaprec.list/1");

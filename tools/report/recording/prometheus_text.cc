@@ -1,8 +1,10 @@
 // The state of recordings in Prometheus' text format. docs/guide/fleet.md#monitor-the-recorders
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
 #include "tools/input/recording_kind.h"
@@ -34,6 +36,11 @@ struct Metric {
   std::function<double(const LiveRecording&)> value;
 };
 
+// Infinity: nothing grows so that it will be full.
+double SecondsToFull(const LiveRecording& of, double Estimate::*which) {
+  return of.full ? of.full->seconds.*which : std::numeric_limits<double>::infinity();
+}
+
 const std::vector<Metric>& Metrics() {
   static const auto* metrics = new std::vector<Metric>{
       {"heaprec_allocated_bytes_total", "counter", "Bytes allocated since the recording began, counted exactly.",
@@ -54,6 +61,12 @@ const std::vector<Metric>& Metrics() {
        [](const LiveRecording& of) { return static_cast<double>(of.bytes); }},
       {"heaprec_unwritten_seconds", "gauge", "Time since the last write, if writing fails; otherwise 0.",
        [](const LiveRecording& of) { return of.writing.silent_seconds; }},
+      {"heaprec_full_seconds", "gauge", "Time until the old generation or the container is full; +Inf: no growth.",
+       [](const LiveRecording& of) { return SecondsToFull(of, &Estimate::value); }},
+      {"heaprec_full_seconds_low", "gauge", "The same, lower end of the 95 % interval.",
+       [](const LiveRecording& of) { return SecondsToFull(of, &Estimate::low); }},
+      {"heaprec_full_seconds_high", "gauge", "The same, upper end of the 95 % interval.",
+       [](const LiveRecording& of) { return SecondsToFull(of, &Estimate::high); }},
       {"heaprec_start_time_seconds", "gauge", "Start of the recording, since 1970.",
        [](const LiveRecording& of) { return static_cast<double>(of.recording->header().start_epoch_ns) * 1e-9; }}};
   return *metrics;
@@ -74,7 +87,9 @@ std::string PrometheusText(const std::vector<JvmState>& jvms) {
     if (recordings == 0) break;
     fmt::format_to(out, "# HELP {0} {1}\n# TYPE {0} {2}\n", metric.name, metric.help, metric.type);
     for (const JvmState& jvm : jvms) {
-      if (jvm.live) fmt::format_to(out, "{}{} {}\n", metric.name, LabelsOf(jvm), metric.value(*jvm.live));
+      if (!jvm.live) continue;
+      const double value = metric.value(*jvm.live);
+      fmt::format_to(out, "{}{} {}\n", metric.name, LabelsOf(jvm), std::isinf(value) ? "+Inf" : fmt::to_string(value));
     }
   }
   return text;

@@ -12,6 +12,7 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/health/verification.h"
 #include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/trend.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/input/recording.h"
@@ -75,6 +76,9 @@ ExitCode VerdictOf(const Recording& recording, const Verification& verification)
 render::Group VerifyReport(const Recording& recording, const Verification& verification);
 // Reports a file that cannot be opened.
 render::Group UnreadableReport(const std::string& path, const std::string& error);
+
+// When memory will be full: JSON always has it, text if there is a time. In JSON as `time_to_full`.
+render::Value TimeToFullValue(const std::optional<TimeToFull::Answer>& full);
 
 // `heaprec list` and `heaprec status` as reports: JVMs, and what is recorded in them.
 struct JvmState {

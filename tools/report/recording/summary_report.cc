@@ -117,6 +117,7 @@ void AddHeadline(const SummaryAnswer& answer, Group* into) {
   for (const Headline& one : headlines.sentences) {
     if (one.id != "trust") into->Add(Sentence("{}", {{"headlines." + one.id, one.text}}));
   }
+  if (HasHeap(answer.recording.header())) into->Add(Hidden({{"time_to_full", TimeToFullValue(facts.full.Soonest())}}));
   AddVerdict(answer, into);
   if (headlines.next_command.empty()) return;
   into->Add(Sentence("next: {}  # {}",
@@ -418,6 +419,8 @@ Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file) {
   inputs.chance_bytes = facts.volume.slack;
   inputs.duration_ns = facts.duration_ns;
   inputs.heap = &facts.heap;
+  inputs.full = facts.full.Soonest();
+  inputs.is_running = answer.recording.running();
   if (facts.live && !IsUnknown(facts.live->bytes)) inputs.live_bytes = facts.live->bytes;
   inputs.out_of_memory = OutOfMemoryErrors(facts.thrown);
   for (const FoundLeak& one : answer.leaks) {

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "tools/input/stream_traits.h"
+#include "tools/query/summary/headlines.h"
 #include "tools/render/value_format.h"
+#include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -175,9 +177,36 @@ void AddGc(const EndFacts& facts, Group* into) {
                   {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds}}));
 }
 
+// What had filled the heap when it was full for the last time.
+void AddHeapFull(const EndFacts& facts, const std::vector<LivePart>& parts, size_t most, Group* into) {
+  if (facts.heap_full.empty()) return;
+  const format::ProcessState& mark = facts.heap_full.back();
+  std::string time = ClockText::Iso(facts.header.start_epoch_ns + mark.time_ns);
+  time = time.substr(0, time.find('.')).substr(time.find('T') + 1);
+  into->Add(Fact("full", "{}: {} of {} ({})",
+                 {{"", time},
+                  {"heap_full.used", mark.used, Unit::kBytes},
+                  {"heap_full.limit", mark.committed, Unit::kBytes},
+                  {"heap_full.reason", ToUtf8(mark.cause)}}));
+  into->Add(Hidden({{"heap_full.time_ns", mark.time_ns, Unit::kNanoseconds}}));
+  static const std::vector<Column<LivePart>> columns{
+      {"name", "", Unit::kText, Detail::kJsonOnly, [](const LivePart& one) { return Value(one.name); }},
+      {"bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LivePart& one) { return Value(one.bytes); }},
+      {"share", "", Unit::kShare, Detail::kJsonOnly, [](const LivePart& one) { return Value(one.share); }},
+  };
+  Table table = MakeTable("heap_full.live", columns, parts);
+  table.detail = Detail::kJsonOnly;
+  into->Add(std::move(table));
+  for (size_t i = 0; i < std::min(parts.size(), most); ++i) {
+    into->Add(Fact("filled by", "{}  {}, {}",
+                   {{"", parts[i].name}, {"", parts[i].bytes, Unit::kBytes}, {"", parts[i].share, Unit::kShare}},
+                   Detail::kTextOnly));
+  }
+}
+
 bool IsHeapFull(const WhyAnswer& answer) {
   const EndEvent* const error = LastError(answer.facts);
-  return answer.facts.was_heap_full || (error != nullptr && ResourceOf(*error) == Resource::kHeap) ||
+  return !answer.facts.heap_full.empty() || (error != nullptr && ResourceOf(*error) == Resource::kHeap) ||
          std::ranges::any_of(answer.grown, [](const GrownOwner& one) { return one.owner->id == "old_generation"; });
 }
 
@@ -224,6 +253,9 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
   AddTexts("missing", verdict.missing, most(kEvidence), &group);
   AddAccount(facts, &group);
   AddGrown(facts, answer.grown, most(kGrown), &group);
+  group.Add(Hidden({{"time_to_full", TimeToFullValue(facts.full)}}));
+  if (facts.full) group.Add(Fact("memory", "{}", {{"", FullText(*facts.full, facts.is_running)}}, Detail::kTextOnly));
+  AddHeapFull(facts, answer.filled, most(kSites), &group);
   AddSites(facts, IsHeapFull(answer), answer.sites, most(kSites), &group);
   if (!facts.thread_sites.empty()) {
     const ThreadSite& site = facts.thread_sites.front();

@@ -14,7 +14,8 @@ struct WhyAnswer {
   const EndFacts& facts;
   const EndVerdict& verdict;
   const std::vector<GrownOwner>& grown;
-  const std::vector<LiveSite>& sites;  // leaks first
+  const std::vector<LiveSite>& sites;   // leaks first
+  const std::vector<LivePart>& filled;  // what was live when the heap was full
   const std::vector<NextStep>& advice;
   bool is_brief = false;  // shows only the first evidence, sites and advice
 };

@@ -12,7 +12,8 @@ CREATE TABLE IF NOT EXISTS $database.recordings (
   recording UInt64, started DateTime, seen DateTime, ended UInt8,
   service String, version String, environment String, host String, pod String,
   jdk String, gc String, file String, rate Float64, label_keys Array(String), label_values Array(String),
-  trustworthy UInt8, why_not String
+  trustworthy UInt8, why_not String,
+  fills String, full_s Float64, full_low_s Float64, full_high_s Float64
 ) ENGINE = ReplacingMergeTree(seen) ORDER BY recording;
 
 CREATE TABLE IF NOT EXISTS $database.names (
