@@ -56,7 +56,7 @@ ENDINGS = [
     ending("cgroup, tmpfs", "tmpfs", SMALL, -9, "oom_kill", "probable", KILLED, kind="tmpfs"),
     ending("SIGKILL", "wait", SMALL, -9, "killed", "probable", r"killed from outside \(SIGKILL\), or ended unseen", kind="signal"),
     ending("SIGKILL, in a cgroup", "wait", SMALL, -9, "killed", "probable",
-           r"killed from outside \(SIGKILL\), or ended unseen, at [2-5]\d % of the cgroup's memory limit", kind="signal, memory"),
+           r"killed from outside \(SIGKILL\), or ended unseen, at [1-5]\d % of the cgroup's memory limit", kind="signal, memory"),
     ending("heap, caught", "caught", SMALL, 0, "normal", "certain",
            r"the JVM shut down when its last non-daemon thread ended; .* before: OutOfMemoryError: Java heap space"),
     # Without heap left the JVM may not write its end marker.
@@ -184,6 +184,8 @@ def run_java(cell, options, folder, group, arguments):
             if "signal" in cell.ending.kind:
                 if java.stdout.readline() != "running\n":
                     raise Wrong("does not run")
+                if group:
+                    time.sleep(1.5)  # an account of the memory comes once a second
                 java.send_signal(signal.SIGTERM if cell.ending.exit > 0 else signal.SIGKILL)
             out = java.communicate(timeout=PATIENCE)[0]
         except subprocess.TimeoutExpired:
