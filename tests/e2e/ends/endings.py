@@ -4,7 +4,7 @@
 Usage: tests/e2e/ends/endings.py [--full] [--write] [--jobs N] [--jdk 17=HOME]... [--only TEXT]
 
 By default each ending is tried once, on one JDK, the collectors in turn. --full: every ending with every collector, on JDK
-17 and 25 (about 10 minutes). --write: the table goes into bench/results/ends.txt and its figures into ends.json.
+17 and 25 (about 3 minutes). --write: the table goes into bench/results/ends.txt and its figures into ends.json.
 
 An ending is right if it happened (exit code, signal, output, the kernel's count of kills), and the first line of `why` names
 it, and how certain that is. The kernel's kills are asked for twice: from the recording alone, where they are only probable,
@@ -286,6 +286,7 @@ def commit():
 
 
 def store(outcomes):
+    at = commit()  # before a file of it changes
     sys.path.append(os.path.join(REPOSITORY, "bench"))
     import record
     tried = [outcome for outcome in outcomes if outcome.state != "skipped"]
@@ -299,7 +300,7 @@ def store(outcomes):
     with open(os.path.join(REPOSITORY, "bench/results/ends.txt"), "w") as f:
         f.write(f"""JVMs that ended in every way there is, and the first line of `heaprec why`, written by
 tests/e2e/ends/endings.py --full --write, which says what is checked. The text is that of the first JVM.
-Commit {commit()}, {datetime.date.today()}, {machine}.
+Commit {at}, {datetime.date.today()}, {machine}.
 
 {table(outcomes)}
 
