@@ -332,11 +332,12 @@ Status Agent::StartRecording(JNIEnv* jni) try {
     if (!counted.ok()) choice.no_census = counted.error().message;
   }
   choice.ends = InstallEndHooks(*jvm_, starts_);
-  // Where code cannot be patched, or the agent came late, it is no surprise.
+  // Where code cannot be patched, the agent came late or JNI is checked, it is no surprise.
   const bool patches_code =
       choice.source == SourceChoice::kHooks && choice.fact != format::SourceFact::kOutsideUncounted;
+  const bool is_checked = jvm_->structs.BoolFlag("CheckJNICalls").value_or(false);
   if (!choice.ends.missing.empty())
-    Log(starts_ && patches_code ? LogLevel::kWarn : LogLevel::kInfo,
+    Log(starts_ && patches_code && !is_checked ? LogLevel::kWarn : LogLevel::kInfo,
         "the recording may lack how the process ends. Not seen: {}", choice.ends.missing);
   auto started = Recording::Start(*jvm_, options_, choice, ++recordings_, ending_, &retired_);
   if (!started.ok()) {

@@ -36,11 +36,15 @@ public final class Endings {
         while (true) held.add(new byte[10_000]);
     }
 
-    // Objects as small as possible: collecting them takes long, and frees nothing.
+    // Many small objects fill most of the heap: collecting takes long, and frees little. From then on it fills slowly.
     static void fillSlowly() {
-        Map<Integer, Integer> map = new HashMap<>();
+        Map<Integer, Integer> map = new HashMap<>(1 << 20);
         held.add(map);
-        for (int i = 0; ; ++i) map.put(i, i);
+        for (int i = 0; i < 320_000; ++i) map.put(i, i);
+        for (int i = 320_000; ; ++i) {
+            for (int j = 0; j < 1000; ++j) sink = new byte[100];
+            map.put(i, i);
+        }
     }
 
     static void catchExhaustion() {

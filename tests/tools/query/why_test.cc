@@ -195,7 +195,7 @@ TEST_CASE("Rule 5: an ordinary end, and one after an error that was caught, or m
   Check(facts, "out_of_memory", Certainty::kProbable, "OutOfMemoryError: Java heap space; then the JVM ended");
   facts.errors.back().is_in_main = true;
   Check(facts, "normal", Certainty::kCertain,
-        "the JVM shut down when its last non-daemon thread ended; 0 s before: OutOfMemoryError: Java heap space");
+        "the JVM shut down when its last non-daemon thread ended; 0.000 s before: OutOfMemoryError: Java heap space");
   facts.header.settings.push_back({"events.not_seen", "uncaught exceptions: no slot"});
   CHECK(EndVerdictOf(facts).id == "out_of_memory");
   facts.errors.clear();
