@@ -43,6 +43,7 @@ public final class Agent {
         synchronized (LOADED_PROPERTY) { // a literal is the same object in all class loaders
             if (!Heaprec.isLinked()) load();
         }
+        if (!Heaprec.isLinked()) throw new IllegalStateException("heaprec: the loaded library is not this heaprec's agent");
         return true;
     }
 
@@ -69,7 +70,6 @@ public final class Agent {
         } catch (IOException e) {
             throw new IllegalStateException("heaprec: cannot load the agent: " + e.getMessage(), e);
         }
-        Heaprec.relink();
     }
 
     /**

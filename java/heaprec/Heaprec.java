@@ -18,6 +18,8 @@ public final class Heaprec {
     // True until a call finds no agent; an agent loaded later sets it again. A race costs one more failing call.
     private static boolean linked = true;
 
+    private static volatile boolean found; // the agent; it stays
+
     private static final int MAX_TRACKED = 65_536;
 
     private Heaprec() {}
@@ -238,18 +240,15 @@ public final class Heaprec {
             + " -javaagent:heaprec.jar", e);
     }
 
+    /** Returns whether this JVM has the agent. */
     static boolean isLinked() {
-        if (!linked) return false;
+        if (found) return true;
         try {
             ask0("status");
-            return true;
+            return found = linked = true;
         } catch (UnsatisfiedLinkError e) {
             return false;
         }
-    }
-
-    static void relink() {
-        linked = true;
     }
 
     private static String okay(String answer) {

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }</pre>
  *
  * <p>The method runs once as a test, then {@link #warmup} times (at most 10 s), then 20 times with a probe. If most of
- * these allocate too much, it continues for 3 s, because the compiler may be late. All calls are on one instance,
+ * these allocate too much, it continues for 2 s of processor time, because the compiler may be
+ * late. All calls are on one instance,
  * without {@code @BeforeEach} between them. What most of the last 20 calls
  * allocated is compared. Only the thread of the test is measured. Where heaprec does not run
  * ({@link heaprec.Heaprec#isSupported}) the method runs once and nothing is measured.

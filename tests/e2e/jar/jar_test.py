@@ -20,6 +20,8 @@ import tempfile
 import unittest
 import zipfile
 
+import yaml
+
 GIVEN = sys.argv[1:] + ["--"]
 CLASSES, PROGRAMS, LICENSE, AGENT, COMMAND, *RELEASE = (os.path.abspath(path) for path in GIVEN[:GIVEN.index("--")])
 (PREFIX,) = (path.removesuffix(".pom") for path in RELEASE if path.endswith(".pom"))
@@ -318,6 +320,33 @@ class Jmh(Case):
         self.assertIn("unknown option `sits=3`", self.run_benchmark("sits=3"))
         self.assertIn("sites=x is not a number", self.run_benchmark("sites=x"))
         self.assertIn("dir=DIR", self.run_benchmark("help"))
+
+
+class Ci(Case):
+    def test_a_pull_request_that_allocates_more(self):
+        java = [f"{HOME}/bin/java", "-cp", PROGRAMS, "ways.Work"]
+        environment = {**self.environment, "HEAPREC": COMMAND, "HEAPREC_LIB": AGENT, "RUNS": "2"}
+        done = subprocess.run([ROOT / "examples/ci/compare.sh", "out", "--", *java, "30000", "--", *java, "90000"], cwd=self.folder, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertTrue(done.stdout.startswith("::error title=heaprec%3A total"), done.stdout)
+        self.assertIn("ways.Work.run", done.stdout)
+        out = pathlib.Path(self.folder, "out")
+        self.assertIn("| EXCEEDED |", (out / "summary.md").read_text())
+        self.assertEqual(json.loads((out / "heaprec.sarif").read_text())["version"], "2.1.0")
+        self.assertIn("<failure", (out / "heaprec.xml").read_text())
+        self.assertIn("</html>", (out / "report.html").read_text())
+
+    def test_workflow(self):
+        steps = yaml.safe_load((ROOT / "examples/ci/github.yml").read_text())["jobs"]["compare"]["steps"]
+        self.assertEqual([step["uses"].split("@")[0] for step in steps if "uses" in step],
+                         ["actions/checkout", "actions/setup-java", "github/codeql-action/upload-sarif", "actions/upload-artifact"])
+        (compare,) = (step["run"] for step in steps if step.get("name") == "Compare")
+        out = compare.split()[1]
+        used = " ".join(str(step) for step in steps)
+        for name in ("summary.md", "heaprec.sarif"):
+            self.assertIn(f"{out}/{name}", used)
+            self.assertIn(f"$out/{name}", (ROOT / "examples/ci/compare.sh").read_text())
 
 
 if __name__ == "__main__":
