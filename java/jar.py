@@ -60,26 +60,21 @@ def write_jar(path, entries):
             jar.writestr(info, entries[name], compresslevel=9)
 
 
-def compile_stubs(options, folder):
-    tool(options, "javac", "--release", 8, "-Xlint:-options", "-d", folder, *sources(f"{options.folder}/stubs"))
-
-
 def make_classes(options):
     with tempfile.TemporaryDirectory() as name:
         out = pathlib.Path(name)
-        compile_stubs(options, out / "stubs")
         own = sources(f"{options.folder}/heaprec")
         tool(options, "javac", "--release", 8, "-Xlint:all,-options,-path,-processing", "-Werror", "-encoding", "UTF-8", "-g",
-             "-proc:none", "-cp", f"{out}/stubs:{options.junit}", "-d", out / "classes", *own)
-        for module in STUB_MODULES:
-            source = out / "src" / module / "module-info.java"
-            source.parent.mkdir(parents=True)
-            source.write_text(f"module {module} {{}}\n")
-            tool(options, "javac", "--release", 9, "-Xlint:-options", "-d", out / "modules" / module, source)
-        tool(options, "javac", "--release", 9, "-Xlint:-options", "-d", out / "module", "--module-path", out / "modules",
-             "--patch-module", f"heaprec={out}/classes", f"{options.folder}/module/module-info.java")
+             "-proc:none", "-implicit:none", "-sourcepath", f"{options.folder}/stubs", "-cp", options.junit, "-d", out / "classes", *own)
+        modules = {module: f"module {module} {{}}\n" for module in STUB_MODULES}
+        modules["heaprec"] = pathlib.Path(options.folder, "module/module-info.java").read_text()
+        for module, text in modules.items():
+            (out / "src" / module).mkdir(parents=True)
+            (out / "src" / module / "module-info.java").write_text(text)
+        tool(options, "javac", "--release", 9, "-Xlint:-options", "-d", out / "modules", "--module-source-path", out / "src",
+             "--patch-module", f"heaprec={out}/classes", *sources(out / "src"))
         entries = tree(out / "classes")
-        entries["META-INF/versions/9/module-info.class"] = (out / "module/module-info.class").read_bytes()
+        entries["META-INF/versions/9/module-info.class"] = (out / "modules/heaprec/module-info.class").read_bytes()
     entries["META-INF/MANIFEST.MF"] = MANIFEST.encode()
     entries["META-INF/services/org.openjdk.jmh.profile.Profiler"] = b"heaprec.jmh.HeaprecProfiler\n"
     write_jar(options.out, entries)
@@ -118,9 +113,8 @@ def make_release(options):
     write_jar(options.out + "-sources.jar", {**texts, **license_text, **manifest})
 
     with tempfile.TemporaryDirectory() as name:
-        compile_stubs(options, f"{name}/stubs")
         tool(options, "javadoc", "-quiet", "-notimestamp", "-Xdoclint:all,-missing", "-encoding", "UTF-8", "--release", 8,
-             "-d", f"{name}/pages", "-cp", f"{name}/stubs:{options.junit}",
+             "-d", f"{name}/pages", "-cp", options.junit, "-sourcepath", f"{options.folder}/stubs",
              "-windowtitle", f"heaprec {options.version}", *sources(f"{options.folder}/heaprec"))
         write_jar(options.out + "-javadoc.jar", {**tree(f"{name}/pages"), **license_text, **manifest})
 

@@ -34,7 +34,12 @@ JUNIT = [f"/usr/share/java/{name}.jar" for name in (
     "junit-jupiter-api", "junit-jupiter-engine", "junit-platform-commons", "junit-platform-engine", "junit-platform-launcher",
     "junit-platform-console", "junit-platform-reporting", "apiguardian-api", "opentest4j", "opentest4j-reporting-events", "opentest4j-reporting-schema", "picocli")]
 PATIENCE = 120  # seconds
+EXTRACTED = tempfile.mkdtemp(prefix="heaprec-jar.")  # native files for tests that are about something else
 skipped = []
+
+
+if len(JDKS) == 1:
+    skipped.append("JDK 25: not on this machine")
 
 
 class Case(unittest.TestCase):
@@ -56,10 +61,10 @@ class Case(unittest.TestCase):
         return done
 
     def heaprec(self, *arguments, **more):
-        return self.java("-jar", JAR, *arguments, **more)
+        return self.java(f"-Dheaprec.cache={EXTRACTED}", "-jar", JAR, *arguments, **more)
 
     def allocated(self, recording):
-        return json.loads(self.heaprec("summary", "--json", recording).stdout)["allocated_bytes"]
+        return json.loads(subprocess.run([COMMAND, "summary", "--json", recording], stdout=subprocess.PIPE, check=True).stdout)["allocated_bytes"]
 
     def cache(self):
         (found,) = pathlib.Path(self.folder, ".cache/heaprec").iterdir()
@@ -117,7 +122,7 @@ class Ways(Case):
         folder = self.cache()
         self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
         self.assertEqual(stat.S_IMODE(folder.parent.stat().st_mode), 0o700)
-        self.assertEqual(sorted(path.name for path in folder.iterdir()), ["heaprec", "libheaprec.so"])
+        self.assertEqual([path.name for path in folder.iterdir()], ["libheaprec.so"])
         before = folder.joinpath("libheaprec.so").stat()
         self.java("-cp", f"{PROGRAMS}:{JAR}", "ways.Started", "file=reused.hrec")
         after = folder.joinpath("libheaprec.so").stat()
@@ -143,7 +148,7 @@ class Ways(Case):
 
     def test_bean(self):
         recording = f"{self.folder}/managed.hrec"
-        done = self.java("-cp", f"{PROGRAMS}:{JAR}", "ways.Managed", recording)
+        done = self.java(f"-Dheaprec.cache={EXTRACTED}", "-cp", f"{PROGRAMS}:{JAR}", "ways.Managed", recording)
         lines = done.stdout.splitlines()
         self.assertEqual(lines[:3] + lines[4:], ["not loaded", f"recording {recording}", f"{recording}.copy", recording, "idle"])
         name, low, high = lines[3].split(" ")
@@ -156,7 +161,7 @@ class Ways(Case):
         done = self.heaprec("record", "-q", "-o", recording, "--", f"{HOME}/bin/java", "-cp", PROGRAMS, "ways.Work", "20000")
         self.assertEqual((done.stdout, done.stderr), ("worked\n", ""))
         with open(recording, "rb") as file:
-            piped = subprocess.run(self.command("-jar", JAR, "top", "--by", "site", "--format", "csv", "-"), stdin=file, stdout=subprocess.PIPE, env=self.environment, timeout=PATIENCE)
+            piped = subprocess.run(self.command(f"-Dheaprec.cache={EXTRACTED}", "-jar", JAR, "top", "--by", "site", "--format", "csv", "-"), stdin=file, stdout=subprocess.PIPE, env=self.environment, timeout=PATIENCE)
         rows = list(csv.DictReader(io.StringIO(piped.stdout.decode())))
         self.assertEqual(rows[0]["name"], "ways.Work.run")
         self.assertIn("nonsense", self.heaprec("nonsense", code=2).stderr)
@@ -164,7 +169,7 @@ class Ways(Case):
         self.heaprec("escape", "--calls", "100", "--probes", "20", "ways.Escaped.none", "--", f"{HOME}/bin/java", "-cp", PROGRAMS)
 
     def test_signals_reach_the_command(self):
-        command = self.command("-jar", JAR, "record", "-q", "-o", f"{self.folder}/signal.hrec", "--", f"{HOME}/bin/java", "-cp", PROGRAMS, "ways.Work", "1", "60000")
+        command = self.command(f"-Dheaprec.cache={EXTRACTED}", "-jar", JAR, "record", "-q", "-o", f"{self.folder}/signal.hrec", "--", f"{HOME}/bin/java", "-cp", PROGRAMS, "ways.Work", "1", "60000")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment) as process:
             self.assertEqual(process.stdout.readline(), b"worked\n")
             process.send_signal(signal.SIGTERM)
@@ -281,7 +286,7 @@ class Refusals(Case):
 
 class JUnit(Case):
     def test_junit(self):
-        done = self.java("-XX:TieredStopAtLevel=4", "-cp", ":".join([PROGRAMS, JAR, *JUNIT]), "org.junit.platform.console.ConsoleLauncher", "--select-class", "ways.LimitedTest",
+        done = self.java(f"-Dheaprec.cache={EXTRACTED}", "-XX:TieredStopAtLevel=4", "-cp", ":".join([PROGRAMS, JAR, *JUNIT]), "org.junit.platform.console.ConsoleLauncher", "--select-class", "ways.LimitedTest",
                          "--details", "tree", "--disable-banner", "--disable-ansi-colors", code=1)
         out = done.stdout
         failed = set(re.findall(r"MethodSource \[className = 'ways.LimitedTest', methodName = '(\w+)'", out))
@@ -298,10 +303,10 @@ class JUnit(Case):
 
 class Jmh(Case):
     def run_benchmark(self, options, home=HOME):
-        return self.java("-cp", f"{PROGRAMS}:{JAR}", "ways.Benchmark", options, home=home).stdout
+        return self.java(f"-Dheaprec.cache={EXTRACTED}", "-cp", f"{PROGRAMS}:{JAR}", "ways.Benchmark", options, home=home).stdout
 
     def test_jmh(self):
-        for home, exact in [(home, "") for home in JDKS] + [(HOME, ";exact=true")]:
+        for home, exact in ((HOME, ";exact=true"), (JDKS[-1], "")):
             with self.subTest(home=home, exact=exact):
                 folder = f"jmh-{len(home)}{len(exact)}"
                 out = self.run_benchmark(f"dir={folder};sites=3{exact}", home)
@@ -351,5 +356,6 @@ class Ci(Case):
 
 if __name__ == "__main__":
     result = unittest.main(argv=[sys.argv[0], *GIVEN[GIVEN.index("--") + 1:-1]], exit=False).result
+    shutil.rmtree(EXTRACTED)
     print(f"skipped {len(skipped)}: {'; '.join(skipped)}" if skipped else "skipped 0")
     sys.exit(0 if result.wasSuccessful() else 1)
