@@ -18,11 +18,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }</pre>
  *
  * <p>The method runs once as a test, then {@link #warmup} times (at most 10 s), then 20 times with a probe. If most of
- * these allocate too much, it continues for 2 s of processor time, because the compiler may be
- * late. All calls are on one instance,
- * without {@code @BeforeEach} between them. What most of the last 20 calls
- * allocated is compared. Only the thread of the test is measured. Where heaprec does not run
- * ({@link heaprec.Heaprec#isSupported}) the method runs once and nothing is measured.
+ * these allocate too much, it continues for 2 s of processor time, because the compiler may be late. What most of the
+ * last 20 calls allocated is compared. All calls are on one instance, without {@code @BeforeEach} between them. Only the
+ * thread of the test is measured. Where heaprec does not run ({@link heaprec.Heaprec#isSupported}) the method runs once
+ * and nothing is measured.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
