@@ -14,6 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 import zipfile
+import zlib
 
 MAX_BYTES = 15 << 20
 JAVA_8, JAVA_9 = 52, 53  # versions of class files
@@ -73,12 +74,13 @@ def native_errors(jar):
     if not platforms:
         yield "has no native files"
     for platform, files in platforms.items():
-        sums = dict(reversed(line.split()) for line in files.pop("SHA256SUMS", b"").decode().splitlines())
+        lines = [line.split() for line in files.pop("FILES", b"").decode().splitlines()]
+        sums = {name: (digest, int(crc, 16)) for digest, crc, name in lines}
         if set(sums) != set(files) or set(files) != {"heaprec", "libheaprec.so"}:
             yield f"{platform} has {sorted(files)} and sums of {sorted(sums)}"
         for name, data in files.items():
-            if hashlib.sha256(data).hexdigest() != sums.get(name):
-                yield f"{platform}/{name}: its SHA-256 is not that in SHA256SUMS"
+            if (hashlib.sha256(data).hexdigest(), zlib.crc32(data)) != sums.get(name):
+                yield f"{platform}/{name}: its sums are not those in FILES"
             if data[:4] != b"\x7fELF" or int.from_bytes(data[18:20], "little") != ELF.get(platform):
                 yield f"{platform}/{name} is for another machine"
         if "heaprec" in files and b"/ld-linux" in files["heaprec"][:4096]:

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import zipfile
+import zlib
 
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "946684800"))
 MANIFEST = """\
@@ -101,10 +102,11 @@ def make_release(options):
         name, path = given.split("=", 1)
         entries[f"{NATIVE}/{name}"] = stripped(path)
         platform, file = name.split("/")
-        sums.setdefault(platform, []).append((file, hashlib.sha256(entries[f"{NATIVE}/{name}"]).hexdigest()))
+        data = entries[f"{NATIVE}/{name}"]
+        sums.setdefault(platform, []).append((file, hashlib.sha256(data).hexdigest(), zlib.crc32(data)))
     for platform, files in sums.items():
-        text = "".join(f"{digest}  {file}\n" for file, digest in sorted(files))
-        entries[f"{NATIVE}/{platform}/SHA256SUMS"] = text.encode()
+        text = "".join(f"{digest} {crc:08x} {file}\n" for file, digest, crc in sorted(files))
+        entries[f"{NATIVE}/{platform}/FILES"] = text.encode()
     entries["META-INF/MANIFEST.MF"] += version.encode()
     write_jar(options.out + ".jar", {**entries, **license_text})
 

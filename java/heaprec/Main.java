@@ -16,7 +16,7 @@ public final class Main {
 
     public static void main(String[] args) throws InterruptedException {
         List<String> arguments = new ArrayList<>(Arrays.asList(args));
-        if (args.length > 0 && args[0].matches("[0-9]+")) arguments.add(0, "attach");
+        if (args.length > 0 && isNumber(args[0])) arguments.add(0, "attach");
         try {
             Process process = Command.start(arguments, ProcessBuilder::inheritIO);
             handSignals(process);
@@ -25,6 +25,13 @@ public final class Main {
             System.err.println("heaprec: " + e.getMessage());
             System.exit(CANNOT_RUN);
         }
+    }
+
+    private static boolean isNumber(String text) {
+        for (int i = 0; i < text.length(); ++i) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') return false;
+        }
+        return !text.isEmpty();
     }
 
     /**

@@ -26,14 +26,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.zip.CRC32;
 
 /**
  * The agent and the command for this platform: at a path that a property names, extracted from heaprec.jar, or
  * installed beside it.
  *
  * <p>Files are extracted into a folder that only this user can write to, under a name that follows from the content,
- * and are used again. A file is used only if its SHA-256 is that in the jar. If no such folder can be made, a temporary
- * folder with a random name takes its place until the JVM exits.
+ * and are used again. What is extracted must have the SHA-256 that the jar names; of a file that is used again the
+ * CRC-32 is compared, which finds damage at a tenth of the time. If no such folder can be made, a temporary folder with
+ * a random name takes its place until the JVM exits.
  */
 final class NativeFiles {
     static final String AGENT = "libheaprec.so", COMMAND = "heaprec";
@@ -42,7 +44,8 @@ final class NativeFiles {
     /** Names a folder to extract to. */
     static final String CACHE_PROPERTY = "heaprec.cache";
 
-    private static final String SUMS = "SHA256SUMS";
+    /** A line for each file: its SHA-256, its CRC-32, its name. */
+    private static final String LIST = "FILES";
     private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -69,7 +72,7 @@ final class NativeFiles {
             return;
         }
         List<String> failures = new ArrayList<>();
-        Map<String, String> sums = sums();
+        Map<String, Sums> sums = sums();
         if (!sums.containsKey(name)) {
             Path installed = installed(name);
             if (installed == null) {
@@ -88,7 +91,7 @@ final class NativeFiles {
     }
 
     // `base` null: a temporary folder.
-    private static boolean tryToUse(Path base, String name, Map<String, String> sums, Use use, List<String> failures)
+    private static boolean tryToUse(Path base, String name, Map<String, Sums> sums, Use use, List<String> failures)
             throws IOException {
         Path folder = null;
         try {
@@ -140,8 +143,10 @@ final class NativeFiles {
     }
 
     /** Other content has another name: versions do not disturb each other. */
-    private static String contentName(Map<String, String> sums) {
-        return Platform.name() + "-" + hex(sha256().digest(sums.toString().getBytes(StandardCharsets.US_ASCII))).substring(0, 16);
+    private static String contentName(Map<String, Sums> sums) {
+        StringBuilder text = new StringBuilder(Platform.name());
+        for (Sums each : sums.values()) text.append('-').append(each.sha256, 0, 16);
+        return text.toString();
     }
 
     /** Creates the folder, and those above it. Refuses one that others can write to, and one that is a link. */
@@ -167,9 +172,9 @@ final class NativeFiles {
         return (Integer) Files.getAttribute(Paths.get("/proc/self"), "unix:uid");
     }
 
-    private static Path extract(Path folder, String name, String sum) throws IOException {
+    private static Path extract(Path folder, String name, Sums sums) throws IOException {
         Path file = folder.resolve(name);
-        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && sum.equals(sumOf(file))) return file;
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && crcOf(file) == sums.crc32) return file;
         Path written = Files.createTempFile(folder, name, null, PRIVATE);
         try {
             MessageDigest digest = sha256();
@@ -184,8 +189,9 @@ final class NativeFiles {
                 channel.force(true);
             }
             String found = hex(digest.digest());
-            if (!found.equals(sum)) {
-                throw new DamagedJarException(describeJar() + " is damaged: the SHA-256 of its " + name + " is " + found + ", not " + sum);
+            if (!found.equals(sums.sha256)) {
+                throw new DamagedJarException(describeJar() + " is damaged: the SHA-256 of its " + name + " is " + found
+                        + ", not " + sums.sha256);
             }
             Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             return file;
@@ -208,24 +214,35 @@ final class NativeFiles {
         return found;
     }
 
-    /** SHA-256 by name; empty if this jar has no files for this platform. */
-    private static Map<String, String> sums() throws IOException {
-        Map<String, String> sums = new LinkedHashMap<>();
-        InputStream found = NativeFiles.class.getResourceAsStream("native/" + Platform.name() + "/" + SUMS);
+    private static final class Sums {
+        final String sha256;
+        final long crc32;
+
+        Sums(String sha256, String crc32) {
+            this.sha256 = sha256;
+            this.crc32 = Long.parseLong(crc32, 16);
+        }
+    }
+
+    /** By name; empty if this jar has no files for this platform. */
+    private static Map<String, Sums> sums() throws IOException {
+        Map<String, Sums> sums = new LinkedHashMap<>();
+        InputStream found = NativeFiles.class.getResourceAsStream("native/" + Platform.name() + "/" + LIST);
         if (found == null) return sums;
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(found, StandardCharsets.US_ASCII))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                String[] parts = line.split(" +");
-                sums.put(parts[1], parts[0]);
+                String[] parts = line.split(" ");
+                sums.put(parts[2], new Sums(parts[0], parts[1]));
             }
         }
         return sums;
     }
 
     /** As in an installation (lib/heaprec, bin) and in a build (java, recorder, tools); null if there is none. */
-    private static Path installed(String name) {
+    private static Path installed(String name) throws IOException {
         Path jar = jar();
-        if (jar == null || jar.getParent() == null) return null;
+        if (jar == null || !Files.exists(jar)) return null;
+        jar = jar.toRealPath(); // distributions link to jars
         for (String folder : new String[] {".", "../recorder", "../tools", "../../bin"}) {
             Path file = jar.getParent().resolve(folder).resolve(name).normalize();
             if (Files.isRegularFile(file)) return file;
@@ -247,12 +264,12 @@ final class NativeFiles {
         return jar != null ? jar.toString() : "heaprec.jar";
     }
 
-    private static String sumOf(Path file) throws IOException {
-        MessageDigest digest = sha256();
+    private static long crcOf(Path file) throws IOException {
+        CRC32 crc = new CRC32();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            digest.update(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size()));
+            crc.update(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size()));
         }
-        return hex(digest.digest());
+        return crc.getValue();
     }
 
     private static MessageDigest sha256() {
