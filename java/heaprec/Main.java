@@ -22,7 +22,7 @@ public final class Main {
             handSignals(process);
             System.exit(process.waitFor());
         } catch (IOException e) {
-            System.err.println("heaprec: " + e.getMessage());
+            System.err.println("heaprec: cannot run the command: " + e.getMessage());
             System.exit(CANNOT_RUN);
         }
     }

@@ -9,9 +9,11 @@ import java.net.URISyntaxException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.StandardCopyOption;
@@ -122,12 +124,15 @@ final class NativeFiles {
     }
 
     private static String reason(Path at, IOException e) {
-        String text = e instanceof java.nio.file.FileSystemException && ((java.nio.file.FileSystemException) e).getReason() != null
-                ? ((java.nio.file.FileSystemException) e).getFile() + ": " + ((java.nio.file.FileSystemException) e).getReason()
-                : e instanceof java.nio.file.AccessDeniedException ? e.getMessage() + ": permission denied"
-                : e instanceof FileAlreadyExistsException ? e.getMessage() + ": is not a folder"
-                : e.getMessage();
-        return text != null && text.contains(at.toString()) ? text : at + ": " + text;
+        String why = e.getMessage();
+        if (e instanceof AccessDeniedException) {
+            why = e.getMessage() + ": permission denied";
+        } else if (e instanceof NoSuchFileException) {
+            why = e.getMessage() + ": cannot be created";
+        } else if (e instanceof FileAlreadyExistsException) {
+            why = e.getMessage() + ": is not a folder";
+        }
+        return why != null && why.contains(at.toString()) ? why : at + ": " + why;
     }
 
     private static Path[] usualFolders() {

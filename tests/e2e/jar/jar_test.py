@@ -230,7 +230,7 @@ class Refusals(Case):
         self.assertRegex(self.started(f"-Dheaprec.cache={cache}"), "belongs to user 12345, not to 0")
 
     def test_folder_that_cannot_be_written(self):
-        self.assertRegex(self.started("-Dheaprec.cache=/proc/heaprec"), "heaprec: cannot load the agent: /proc/heaprec.*; name a private folder")
+        self.assertRegex(self.started("-Dheaprec.cache=/proc/heaprec"), "heaprec: cannot load the agent: /proc/heaprec: cannot be created; name a private folder")
         # Without a home the temporary folder takes its place, and is removed.
         temporary = pathlib.Path(self.folder, "tmp")
         temporary.mkdir()
