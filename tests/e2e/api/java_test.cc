@@ -231,7 +231,7 @@ TEST_CASE("A probe that ran out of memory is not whole; one with many objects co
 TEST_CASE("Without the agent, creating a probe fails with a message") {
   const Outcome outcome = Run(Java{.main = "e2e.Probed", .args = {"1"}});
   CHECK(outcome.exit_code == 1);
-  CHECK(outcome.err.find("heaprec: the agent is not loaded") != std::string::npos);
+  CHECK(outcome.err.find("heaprec: cannot load the agent: there is no libheaprec.so for ") != std::string::npos);
 }
 
 namespace {
@@ -239,8 +239,7 @@ namespace {
 // A program that records itself through heaprec.Heaprec.
 
 constexpr char kNoAgent[] =
-    "heaprec: the agent is not loaded; start the JVM with -agentpath:/path/to/libheaprec.so or run 'heaprec attach "
-    "PID'\n";
+    "heaprec: the agent is not loaded; call Heaprec.load(), or start the JVM with -javaagent:heaprec.jar\n";
 
 void RequireBoth(const std::string& folder, const std::string& out) {
   for (const char* name : {"first", "second"}) {
