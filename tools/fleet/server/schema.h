@@ -15,7 +15,7 @@
 
 namespace heaprec::tools::fleet {
 
-inline constexpr uint32_t kSchemaVersion = 1;
+inline constexpr uint32_t kSchemaVersion = 2;
 
 struct Retention {
   uint32_t sample_days = 14, sum_days = 400;
