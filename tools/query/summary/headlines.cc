@@ -199,8 +199,12 @@ Headlines HeadlinesOf(const HeadlineInputs& inputs) {
 }
 
 std::string FullText(const TimeToFull::Answer& full, bool is_running) {
-  return fmt::format("{} {} in {}: {} of {}", FillsName(full.fills), is_running ? "full" : "would have been full",
-                     Shown(full.seconds, render::Unit::kSeconds),
+  const bool is_full = !(full.seconds.high > 0);
+  const char* const verb = is_full      ? (is_running ? "full" : "was full")
+                           : is_running ? "full in "
+                                        : "would have been full in ";
+  return fmt::format("{} {}{}: {} of {}", FillsName(full.fills), verb,
+                     is_full ? "" : Shown(full.seconds, render::Unit::kSeconds),
                      Shown(static_cast<double>(full.used), render::Unit::kBytes),
                      Shown(static_cast<double>(full.limit), render::Unit::kBytes));
 }
