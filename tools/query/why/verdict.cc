@@ -520,6 +520,34 @@ EndVerdict Killed(const EndFacts& facts) {
   return verdict;
 }
 
+// "; fullest: cgroup 91 % (199 MiB of 220 MiB), metaspace 40 % (...)"; empty: no limit is known.
+std::string FullestText(const EndFacts& facts) {
+  struct Full {
+    double share;
+    std::string text;
+  };
+  std::vector<Full> all;
+  const auto add = [&all](std::string_view name, double share, const std::string& of) {
+    all.push_back({share, fmt::format("{} {} % ({})", name, std::lround(100 * share), of)});
+  };
+  if (facts.last() == nullptr) return "";
+  for (const Owner& owner : Owners()) {
+    const OwnerAmounts amounts = AmountsOf(owner, *facts.last());
+    const auto used = amounts.Main();
+    // The heap is full between collections, too: what a collection leaves is in the old generation.
+    if (owner.id == "cgroup" || owner.id == "heap" || owner.id == "code_cache" || !used || !amounts.limit.is_known() ||
+        amounts.limit.value() == 0)
+      continue;
+    const uint64_t limit = amounts.limit.value();
+    add(owner.name, static_cast<double>(*used) / static_cast<double>(limit),
+        owner.is_count ? fmt::format("{} of {}", Grouped(*used), Grouped(limit)) : OfText(*used, limit));
+  }
+  if (const auto fill = FillOf(facts.last())) add("cgroup", fill->Share(), OfText(fill->needed, fill->limit));
+  std::ranges::stable_sort(all, std::ranges::greater(), &Full::share);
+  if (all.empty()) return "";
+  return "; fullest: " + all[0].text + (all.size() > 1 ? ", " + all[1].text : "");
+}
+
 // Recordings that do not have the end of their process.
 std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   const auto of = [](const char* id, std::string text, std::string missing) {
@@ -530,7 +558,7 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   if (IsImported(facts.header.source))
     return of("continues", "not known: an imported file says nothing about the end of its process",
               "a recording by heaprec");
-  if (facts.is_running) return of("running", "the process is still running", "");
+  if (facts.is_running) return of("running", "the process is still running" + FullestText(facts), "");
   if (!facts.end_reason) return std::nullopt;
   const std::string& reason = *facts.end_reason;
   if (format::ContinuesAfter(reason) || reason == format::kEndTrim) {
@@ -595,8 +623,13 @@ Estimate SlopeOf(const std::vector<Low>& lows) {
   return {middle, at(std::floor((m - spread) / 2)), at(std::ceil((m + spread) / 2))};
 }
 
-// The piece at which a constant amount begins to grow: least squares. 0: from the beginning.
-size_t OnsetOf(const std::vector<Low>& lows) {
+// The piece at which a constant amount begins to grow, by least squares, with the pieces that are nearly as likely.
+// 0: from the beginning.
+struct Onset {
+  size_t best = 0, first = 0, last = 0;
+};
+
+Onset OnsetOf(const std::vector<Low>& lows) {
   const auto error = [&](size_t from) {
     double flat = 0;
     for (size_t i = 0; i <= from; ++i) flat += lows[i].value / static_cast<double>(from + 1);
@@ -613,12 +646,16 @@ size_t OnsetOf(const std::vector<Low>& lows) {
     }
     return sum;
   };
-  size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (size_t from = 0; from + kLeastPieces <= lows.size(); ++from) {
-    if (const double of = error(from); of < least) least = of, best = from;
-  }
-  return best;
+  std::vector<double> errors;
+  for (size_t from = 0; from + kLeastPieces <= lows.size(); ++from) errors.push_back(error(from));
+  const auto best = std::ranges::min_element(errors);
+  // The likelihood ratio of normal errors, 95 %.
+  const double most = *best * std::exp(kZ * kZ / static_cast<double>(lows.size()));
+  const auto is_likely = [most](double of) { return of <= most; };
+  const auto first = std::ranges::find_if(errors, is_likely);
+  const auto last = std::find_if(errors.rbegin(), errors.rend(), is_likely);
+  return {static_cast<size_t>(best - errors.begin()), static_cast<size_t>(first - errors.begin()),
+          static_cast<size_t>(errors.rend() - last) - 1};
 }
 
 std::string Need(uint64_t low, uint64_t high) {
@@ -646,21 +683,102 @@ bool HasRisen(const EndFacts& facts, std::string_view id) {
   return to > from + facts.last()->rss / 10;
 }
 
+constexpr uint64_t kMiB = 1 << 20;
+uint64_t RoundedUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
+bool IsSet(const EndFacts& facts, std::string_view name) {
+  const format::Setting* const setting = facts.SettingOf(name);
+  return setting != nullptr && setting->origin == format::Setting::Origin::kSet;
+}
+
 void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
+  if (!fill) return;
+  // What is in the cgroup beside this process.
+  const uint64_t rss = facts.last()->rss, shmem = AmountAt(facts.last(), AccountItem::kCgroupShmem).ValueOr(0);
+  if (shmem > fill->limit / 10) {
+    into->push_back({fmt::format("size limit below {}Mi for tmpfs (emptyDir with medium: Memory)", shmem / kMiB),
+                     fmt::format("its files take {} of the limit", BytesText(shmem))});
+  }
+  const uint64_t others = fill->needed - std::min(fill->needed, rss + shmem);
+  if (rss > 0 && others > fill->limit / 5) {
+    into->push_back({fmt::format("memory limit for {}Mi of other processes, or a container of their own",
+                                 RoundedUp(others, kMiB) / kMiB),
+                     "they share the cgroup with this one"});
+  }
   const auto heap = facts.NumberOf("MaxHeapSize");
   const auto beside = BesideHeap(facts);
-  if (!fill || !heap || !beside) return;
-  constexpr uint64_t kMiB = 1 << 20;
-  const auto mib = [](uint64_t bytes) { return (bytes + kMiB - 1) / kMiB; };
+  if (!heap || !beside) return;
   const uint64_t need = *heap + beside->second;
   if (need <= fill->limit) return;
   const std::string room = fill->limit > *heap ? BytesText(fill->limit - *heap) : "nothing";
-  std::string text = fmt::format("memory limit of {}Mi or more", mib(need));
-  if (fill->limit > beside->second + 16 * kMiB)
-    text += fmt::format(", or -Xmx{}m or less", (fill->limit - beside->second) / kMiB);
+  std::string text = fmt::format("memory limit of {}Mi or more", RoundedUp(need, kMiB) / kMiB);
+  if (fill->limit > beside->second + 16 * kMiB) {
+    const uint64_t fits = fill->limit - beside->second;
+    text += IsSet(facts, "MaxRAMPercentage")
+                ? fmt::format(", or -XX:MaxRAMPercentage={} or less", 100 * fits / fill->limit)
+                : fmt::format(", or -Xmx{}m or less", fits / kMiB);
+  }
   into->push_back({text, fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
                                      Need(beside->first, beside->second))});
+}
+
+// A larger limit of what ran out is enough if its use is steady, and a delay if it grows.
+void AdviseLarger(const EndFacts& facts, const std::vector<GrownOwner>& grown, std::string_view id,
+                  std::string_view growth_id, const char* option, std::vector<NextStep>* into) {
+  if (facts.last() == nullptr) return;
+  const OwnerAmounts amounts = AmountsOf(*std::ranges::find(Owners(), id, &Owner::id), *facts.last());
+  const auto used = amounts.Main();
+  if (!used || !amounts.limit.is_known()) return;
+  const uint64_t limit = amounts.limit.value();
+  const uint64_t larger = RoundedUp(limit + limit / 2, 16 * kMiB);
+  const auto rate = std::ranges::find_if(grown, [&](const GrownOwner& one) { return one.owner->id == growth_id; });
+  std::string reason = fmt::format("{} used; it was steady", OfText(*used, limit));
+  if (rate != grown.end()) {
+    const double seconds = static_cast<double>(larger - limit) / rate->per_second.value;
+    reason =
+        fmt::format("lasts {} longer, because its use grows by {}/s",
+                    render::FormatInline(seconds, render::Unit::kSeconds, true), BytesText(rate->per_second.value));
+  }
+  into->push_back({fmt::format("{}{}m", option, larger / kMiB), reason});
+}
+
+void AdviseThreads(const EndFacts& facts, std::vector<NextStep>* into) {
+  if (!facts.thread_sites.empty()) {
+    const ThreadSite& site = facts.thread_sites.front();
+    into->push_back({"a bound on the threads that " + site.site + " starts",
+                     fmt::format("{} were started there", CountOf(site.started, "thread"))});
+  }
+  const Amount pids = AmountAt(facts.last(), AccountItem::kCgroupPidsMax);
+  if (pids.is_known())
+    into->push_back({fmt::format("pids limit of {} or more", pids.value() + pids.value() / 2),
+                     fmt::format("the cgroup allows {}", pids.value())});
+}
+
+// HotSpot begins a frame with the kind of its code.
+void AdviseCrash(const EndFacts& facts, std::vector<NextStep>* into) {
+  if (!facts.crash) {
+    into->push_back({"-XX:ErrorFile=DIR/hs_err_%p.log",
+                     "a folder that outlives the container: the JVM's report has the native frame and the thread"});
+    return;
+  }
+  into->push_back({"less " + ShellQuoted(facts.crash->file), "the JVM's report: native stack, libraries, registers"});
+  const std::string& frame = facts.crash->frame;
+  const size_t open = frame.find('['), plus = frame.find('+');
+  if (frame.starts_with('C') && open < plus && plus != std::string::npos) {
+    into->push_back({"another version of " + frame.substr(open + 1, plus - open - 1), "it crashed in that library"});
+  } else if (frame.starts_with('V')) {
+    into->push_back({"the latest update of the JVM", "it crashed in the JVM's own code"});
+  }
+}
+
+void AdviseSignal(const EndFacts& facts, std::vector<NextStep>* into) {
+  into->push_back({"kubectl describe pod", "in Kubernetes: who stopped it (a failed probe, an eviction, a rollout)"});
+  const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
+  if (signal == nullptr || IsExit(facts.end_reason)) return;
+  const uint64_t seconds = (facts.end_ns - std::min(facts.end_ns, signal->state.time_ns)) / kSecondNs;
+  into->push_back({fmt::format("terminationGracePeriodSeconds of more than {}", std::max<uint64_t>(seconds, 1)),
+                   "the process was still shutting down"});
 }
 
 }  // namespace
@@ -700,6 +818,27 @@ EndVerdict EndVerdictOf(const EndFacts& facts) {
     if (auto verdict = (*rule)(facts)) return *verdict;
   }
   return IsExit(facts.end_reason) ? Ended(facts) : Killed(facts);
+}
+
+std::string CauseOf(const EndFacts& facts, const EndVerdict& verdict) {
+  if (verdict.id == "oom_kill") return "killed by the kernel's OOM killer";
+  if (verdict.id == "killed") return "killed from outside, or ended unseen";
+  if (verdict.id == "normal") return "ended by itself";
+  if (verdict.id == "crash" && facts.crash && !facts.crash->frame.empty()) return "crash in " + facts.crash->frame;
+  if (const EndEvent* const error = LastError(facts); error != nullptr && verdict.id == "out_of_memory")
+    return ErrorText(*error);
+  if (const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit); exit != nullptr && verdict.id == "exit") {
+    const auto code = CodeOf(*exit);
+    return fmt::format("{}({}) called by {}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
+                       code ? fmt::to_string(*code) : "code not known", CallerOf(*exit));
+  }
+  if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
+      signal != nullptr && verdict.id == "signal")
+    return SignalName(signal->state.used);
+  if (const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
+      uncaught != nullptr && verdict.id == "uncaught")
+    return "uncaught " + uncaught->class_name;
+  return verdict.text;
 }
 
 const std::vector<Owner>& Owners() {
@@ -750,13 +889,17 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   for (const Owner& owner : Owners()) {
     std::vector<Low> lows = LowsOf(owner, facts.accounts);
     if (lows.size() < kLeastPieces) continue;
-    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(OnsetOf(lows)));
+    const Onset onset = OnsetOf(lows);
+    // It began between a piece and the next one.
+    const Estimate since{lows[onset.best].time_s, lows[onset.first > 0 ? onset.first - 1 : 0].time_s,
+                         lows[onset.last + 1].time_s};
+    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(onset.best));
     const double rise = lows.back().value - lows.front().value;
     const Estimate slope = SlopeOf(lows);
     const double least = std::max(owner.is_count ? kLeastCount : kLeastBytes, kLeastGrowth * lows.back().value);
     if (slope.low <= 0 || rise < least) continue;
-    grown.push_back({&owner, slope, lows.front().time_s, static_cast<uint64_t>(lows.front().value),
-                     static_cast<uint64_t>(lows.back().value)});
+    grown.push_back(
+        {&owner, slope, since, static_cast<uint64_t>(lows.front().value), static_cast<uint64_t>(lows.back().value)});
   }
   std::ranges::stable_sort(grown, [](const GrownOwner& a, const GrownOwner& b) {
     return a.owner->is_count != b.owner->is_count ? b.owner->is_count : a.per_second.value > b.per_second.value;
@@ -767,9 +910,10 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
 std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdict,
                                   const std::vector<GrownOwner>& grown, const std::vector<LiveSite>& sites,
                                   const std::string& name) {
-  std::vector<NextStep> advice;
   std::string file;
   for (const std::string& one : FilesOf(name)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
+  // In this order: what shows the cause, what to set, what to record the next time.
+  std::vector<NextStep> advice, settings, records;
   const auto command = [&](const std::string& words, const char* reason) {
     advice.push_back({"heaprec " + words + " " + file, reason});
   };
@@ -783,34 +927,74 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     return [stream](const LiveSite& site) { return site.leak && site.stream == stream; };
   };
   const bool was_killed = verdict.id == "oom_kill" || verdict.id == "killed";
-  const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || facts.was_heap_full ||
-                          grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
-  if (verdict.id == "exit" || verdict.id == "signal")
+  const bool is_heap = resource == Resource::kHeap || resource == Resource::kGcTime;
+  const bool wants_heap =
+      is_heap || facts.was_heap_full || grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
+  if (verdict.id == "crash") AdviseCrash(facts, &advice);
+  if (verdict.id == "exit" || verdict.id == "signal" || verdict.id == "uncaught")
     command("print --kind event", "the whole stack, and what came before");
-  if (wants_heap) {
-    if (facts.header.max_tracked_objects == 0) {
-      advice.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
-    } else {
-      const bool leaks = std::ranges::any_of(sites, is_leak_of(format::Stream::kAllocations));
-      command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
-    }
+  if (verdict.id == "uncaught" && facts.header.exceptions.interval_ns > 0)
+    command("tree --callers --kind exception", "which exceptions were thrown, and where");
+  if (verdict.id == "uncaught" && facts.header.exceptions.interval_ns == 0)
+    records.push_back({"record with exceptions=on", "which exceptions came before it"});
+  if (verdict.id == "signal") AdviseSignal(facts, &advice);
+  if (wants_heap && facts.header.max_tracked_objects > 0) {
+    const bool leaks = std::ranges::any_of(sites, is_leak_of(format::Stream::kAllocations));
+    command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
   }
+  if (wants_heap && facts.header.max_tracked_objects == 0) {
+    command("top --by site", "what allocates most, which need not be what stays");
+    records.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
+  }
+  if (is_heap) AdviseLarger(facts, grown, "heap", "old_generation", "-Xmx", &settings);
   if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
     command("top --class '*ClassLoader' --by site", "who makes class loaders");
+  if (resource == Resource::kMetaspace)
+    AdviseLarger(facts, grown, "metaspace", "metaspace", "-XX:MaxMetaspaceSize=", &settings);
+  if (resource == Resource::kClassSpace)
+    AdviseLarger(facts, grown, "class_space", "class_space", "-XX:CompressedClassSpaceSize=", &settings);
   if (resource == Resource::kDirect || grows("direct_buffers"))
     command("tree --callers --class java.nio.DirectByteBuffer", "who allocates direct buffers");
-  if (resource == Resource::kThreads || grows("threads"))
+  if (resource == Resource::kDirect)
+    AdviseLarger(facts, grown, "direct_buffers", "direct_buffers", "-XX:MaxDirectMemorySize=", &settings);
+  if (resource == Resource::kThreads || grows("threads") || grows("cgroup_threads")) {
     command("print --kind event", "which code starts threads, with stacks");
+    AdviseThreads(facts, &settings);
+  }
+  if (error != nullptr &&
+      (resource == Resource::kArray || resource == Resource::kStack || resource == Resource::kOther))
+    command("print --kind event", "the whole stack of the error");
   const bool leaks_native = std::ranges::any_of(sites, is_leak_of(format::Stream::kNative));
   const bool wants_native =
       leaks_native || grows("unexplained") || grows("malloc") || (was_killed && grows("process") && !wants_heap);
   if (wants_native && facts.header.max_tracked_blocks == 0)
-    advice.push_back({"record with native=on", "which code holds native memory; this recording has none"});
+    records.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
-  if (verdict.id == "oom_kill") AdviseLimit(facts, &advice);
-  if (verdict.id == "stopped" || verdict.id == "continues" || verdict.id == "running") return advice;
-  if (advice.empty()) command("summary", "what the process did");
+  if (verdict.id == "oom_kill") AdviseLimit(facts, &settings);
+  if (was_killed && verdict.certainty != Certainty::kCertain) {
+    if (!facts.survivor && facts.SettingOf("cgroup.inode") != nullptr && FillOf(facts.last()))
+      command("why", "on its host: its cgroup counts what the kernel killed, while it exists");
+  }
+  if (verdict.id == "killed") {
+    advice.push_back({"kubectl describe pod", "in Kubernetes: OOMKilled, or a failed probe"});
+    advice.push_back({"dmesg -T | grep -i 'killed process'", "on its host: what the kernel killed"});
+  }
+  if (verdict.id == "continues" && facts.end_reason == format::kEndRotated) {
+    const size_t slash = name.rfind('/');
+    advice.push_back({"heaprec why " + ShellQuoted(slash == std::string::npos ? "." : name.substr(0, slash + 1)),
+                      "all its parts together"});
+  }
+  if (verdict.id == "stopped") settings.push_back({"record without duration=", "how the process ends"});
+  if (verdict.id == "nothing") command("verify", "what is damaged");
+  advice.insert(advice.end(), settings.begin(), settings.end());
+  advice.insert(advice.end(), records.begin(), records.end());
+  std::vector<NextStep> once;
+  for (NextStep& step : advice) {
+    if (std::ranges::find(once, step.text, &NextStep::text) == once.end()) once.push_back(std::move(step));
+  }
+  if (!once.empty() || verdict.id == "stopped" || verdict.id == "continues") return once;
+  command("summary", "what the process did");
   return advice;
 }
 

@@ -35,6 +35,8 @@ struct EndVerdict {
 };
 
 EndVerdict EndVerdictOf(const EndFacts& facts);
+// What ends of other processes have in common with it: the verdict without times, amounts and threads.
+std::string CauseOf(const EndFacts& facts, const EndVerdict& verdict);
 
 // What ran out according to an error.
 enum class Resource : uint8_t { kOther, kHeap, kMetaspace, kClassSpace, kDirect, kThreads, kStack, kArray, kGcTime };
@@ -62,7 +64,7 @@ OwnerAmounts AmountsOf(const Owner& owner, const AccountAt& at);
 struct GrownOwner {
   const Owner* owner = nullptr;
   Estimate per_second;
-  double since_s = 0;  // since the start of the recording
+  Estimate since_s;  // since the start of the recording; from its first account: low is that account's time
   uint64_t from = 0, to = 0;
 };
 // The owners whose minimum over time has grown, the fastest first; counts behind bytes.
