@@ -303,6 +303,7 @@ TEST_CASE("What grew: rate and onset; a sawtooth and a constant have not") {
                                          {AccountItem::kThreads, Amount::Of(20 + second)}});
     at.heap_used = (20 + second % 7 * 5) * kMiB;
     facts.accounts.push_back(at);
+    facts.pauses.push_back({second * kSecond, kSecond / 100});
   }
   const auto grown = GrowthOf(facts);
   REQUIRE(grown.size() == 2);

@@ -7,22 +7,22 @@
 namespace heaprec::tools {
 namespace {
 
-// Of equally frequent values the one of the latest end. `value_of`: empty: it has none.
-template <typename ValueOf>
-Shared MostFrequent(const std::vector<const ProcessEnd*>& ends, ValueOf value_of) {
-  std::map<std::string, size_t> counts;
+// Of equally frequent values the one of the latest end. `value_of`: nullopt: it has none.
+template <typename T, typename ValueOf>
+Shared<T> MostFrequent(const std::vector<const ProcessEnd*>& ends, ValueOf value_of) {
+  std::map<T, size_t> counts;
   for (const ProcessEnd* end : ends) {
-    if (std::string value = value_of(*end); !value.empty()) ++counts[std::move(value)];
+    if (std::optional<T> value = value_of(*end)) ++counts[*value];
   }
-  Shared most;
+  Shared<T> most;
   for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
-    const std::string value = value_of(**end);
-    if (!value.empty() && counts[value] > most.ends) most = {value, counts[value]};
+    const std::optional<T> value = value_of(**end);
+    if (value && counts[*value] > most.ends) most = {*value, counts[*value]};
   }
   return most;
 }
 
-std::string NumberText(const std::optional<uint64_t>& number) { return number ? std::to_string(*number) : ""; }
+std::optional<std::string> OrNone(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
 // The owner that grew fastest, in the order in which they are shown: RSS and the cgroup grow with any of the others.
 const GrownOwner* OwnGrowth(const ProcessEnd& end) {
@@ -32,9 +32,9 @@ const GrownOwner* OwnGrowth(const ProcessEnd& end) {
   return end.grown.empty() ? nullptr : &end.grown.front();
 }
 
-std::string GrowthName(const ProcessEnd& end) {
+std::optional<std::string> GrowthName(const ProcessEnd& end) {
   const GrownOwner* const grown = OwnGrowth(end);
-  return grown != nullptr ? std::string(grown->owner->name) : "";
+  return grown != nullptr ? std::optional(std::string(grown->owner->name)) : std::nullopt;
 }
 
 }  // namespace
@@ -69,11 +69,11 @@ CrashLoop CrashLoopOf(const std::vector<ProcessEnd>& ends) {
   CrashLoop loop;
   loop.ends = over.size();
   if (over.empty()) return loop;
-  loop.cause = MostFrequent(over, [](const ProcessEnd& end) { return end.cause; });
-  loop.grown = MostFrequent(over, GrowthName);
-  loop.leak = MostFrequent(over, [](const ProcessEnd& end) { return end.leak; });
-  loop.heap_limit = MostFrequent(over, [](const ProcessEnd& end) { return NumberText(end.heap_limit); });
-  loop.memory_limit = MostFrequent(over, [](const ProcessEnd& end) { return NumberText(end.memory_limit); });
+  loop.cause = MostFrequent<std::string>(over, [](const ProcessEnd& end) { return OrNone(end.cause); });
+  loop.grown = MostFrequent<std::string>(over, GrowthName);
+  loop.leak = MostFrequent<std::string>(over, [](const ProcessEnd& end) { return OrNone(end.leak); });
+  loop.heap_limit = MostFrequent<uint64_t>(over, [](const ProcessEnd& end) { return end.heap_limit; });
+  loop.memory_limit = MostFrequent<uint64_t>(over, [](const ProcessEnd& end) { return end.memory_limit; });
   std::vector<uint64_t> lived;
   std::vector<double> rates;
   for (const ProcessEnd* end : over) {

@@ -29,14 +29,16 @@ struct ProcessEnd {
 ProcessEnd EndOf(const Explanation& one);
 
 // The most frequent value among the ends.
+template <typename T>
 struct Shared {
-  std::string value;
+  T value{};
   size_t ends = 0;  // that have it; 0: there is none
 };
 
 struct CrashLoop {
   size_t ends = 0;  // that are over; the others count nowhere
-  Shared cause, grown, leak, heap_limit, memory_limit;
+  Shared<std::string> cause, grown, leak;
+  Shared<uint64_t> heap_limit, memory_limit;
   std::optional<Estimate> grown_per_second;                // of the owner `grown`: median, lowest, highest
   uint64_t lived_ns = 0, shortest_ns = 0, longest_ns = 0;  // median and range
   const ProcessEnd* typical = nullptr;                     // the latest with this cause

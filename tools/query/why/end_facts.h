@@ -129,9 +129,9 @@ std::optional<CrashReport> FindCrashReport(const std::string& recording, const E
 // Reads such a file's text.
 CrashReport ParseCrashReport(const std::string& file, const std::string& text);
 
-// Reads the count of OOM kills of the process' cgroup. `folder`: that cgroup; empty: the recorded one, or the one of the
-// recorded container, if this is the same host since the same boot. nullopt: it is not there, or not readable. `root`:
-// where cgroups are mounted, for tests.
+// Reads the count of OOM kills of the process' cgroup. `folder`: that cgroup; empty: the recorded one, or the one of
+// the recorded container, if this is the same host since the same boot. nullopt: it is not there, or not readable.
+// `root`: where cgroups are mounted, for tests.
 std::optional<Survivor> ReadSurvivor(const format::FileHeader& header, const std::string& folder,
                                      const std::string& root = "/sys/fs/cgroup");
 

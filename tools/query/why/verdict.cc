@@ -29,6 +29,7 @@ constexpr uint64_t kGraceNs = 120 * kSecondNs;
 constexpr double kUnseenS = 1;
 // What is further away did not end the process.
 constexpr double kSoonS = 10;
+constexpr ptrdiff_t kStackFrames = 4;
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
 // Of a JVM, and of a program without one.
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
@@ -316,11 +317,13 @@ std::optional<EndVerdict> Exited(const EndFacts& facts) {
                      Certainty::kCertain,
                      {},
                      {}};
-  for (size_t i = 0; i < std::min<size_t>(exit->frames.size(), 4); ++i) {
-    if (i == 0)
-      verdict.evidence.push_back("stack: " + exit->frames[i]);
+  // From the program's own code on.
+  const auto caller = std::ranges::find(exit->frames, CallerOf(*exit));
+  for (auto frame = caller; frame != exit->frames.end() && frame - caller < kStackFrames; ++frame) {
+    if (frame == caller)
+      verdict.evidence.push_back("stack: " + *frame);
     else
-      verdict.evidence.back() += " <- " + exit->frames[i];
+      verdict.evidence.back() += " <- " + *frame;
   }
   if (exit->frames.empty()) verdict.missing.emplace_back("who called it: the recording has no stack of the call");
   if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal)) {
@@ -533,14 +536,11 @@ std::string FullestText(const EndFacts& facts) {
   if (facts.last() == nullptr) return "";
   for (const Owner& owner : Owners()) {
     const OwnerAmounts amounts = AmountsOf(owner, *facts.last());
-    const auto used = amounts.Main();
     // The heap is full between collections, too: what a collection leaves is in the old generation.
-    if (owner.id == "cgroup" || owner.id == "heap" || owner.id == "code_cache" || !used || !amounts.limit.is_known() ||
-        amounts.limit.value() == 0)
-      continue;
-    const uint64_t limit = amounts.limit.value();
-    add(owner.name, static_cast<double>(*used) / static_cast<double>(limit),
-        owner.is_count ? fmt::format("{} of {}", Grouped(*used), Grouped(limit)) : OfText(*used, limit));
+    if (owner.id == "cgroup" || owner.id == "heap" || owner.id == "code_cache" || amounts.Share() <= 0) continue;
+    const uint64_t used = *amounts.Charged(), limit = amounts.limit.value();
+    add(owner.name, amounts.Share(),
+        owner.is_count ? fmt::format("{} of {}", Grouped(used), Grouped(limit)) : OfText(used, limit));
   }
   if (const auto fill = FillOf(facts.last())) add("cgroup", fill->Share(), OfText(fill->needed, fill->limit));
   std::ranges::stable_sort(all, std::ranges::greater(), &Full::share);
@@ -579,6 +579,7 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
 constexpr size_t kPieces = 16, kLeastPieces = 6;
 constexpr double kLeastGrowth = 0.05;  // of the amount at the end
 constexpr double kLeastBytes = 1 << 20, kLeastCount = 5;
+constexpr int kLeastCollections = 3;
 constexpr double kCertainZ = 2.576;  // 99 %: several owners are tested
 
 struct Low {
@@ -589,7 +590,7 @@ struct Low {
 std::vector<Low> LowsOf(const Owner& owner, const std::vector<AccountAt>& accounts) {
   std::vector<Low> points;
   for (const AccountAt& at : accounts) {
-    if (const auto amount = AmountsOf(owner, at).Main())
+    if (const auto amount = AmountsOf(owner, at).Charged())
       points.push_back({static_cast<double>(at.time_ns) * 1e-9, static_cast<double>(*amount)});
   }
   if (points.size() < kLeastPieces) return {};
@@ -658,6 +659,26 @@ Onset OnsetOf(const std::vector<Low>& lows) {
           static_cast<size_t>(errors.rend() - last) - 1};
 }
 
+// Between collections the heap only grows; without a limit, what else is in the cgroup does not matter.
+bool CanGrow(const Owner& owner, const EndFacts& facts) {
+  if (owner.id == "cgroup") return AmountAt(facts.last(), AccountItem::kCgroupMax).is_known();
+  const auto is_late = [&](const GcPause& pause) { return pause.end_ns > facts.begin_ns + facts.duration_ns() / 2; };
+  return owner.id != "heap" || std::ranges::count_if(facts.pauses, is_late) >= kLeastCollections;
+}
+
+// What owners have of RSS: those of mappings as of their last reading, the others as of now.
+uint64_t Explained(const AccountAt& at) {
+  const auto amount = [&](AccountItem item) { return at.account[item].ValueOr(0); };
+  // After a collection the heap's pages stay resident.
+  uint64_t sum = at.heap_committed;
+  sum += std::max(amount(AccountItem::kMallocResident), amount(AccountItem::kDirectUsed));
+  for (const AccountItem item :
+       {AccountItem::kMetaspaceCommitted, AccountItem::kCodeResident, AccountItem::kStacksResident,
+        AccountItem::kCollectorResident, AccountItem::kLibrariesResident, AccountItem::kSharedDataResident})
+    sum += amount(item);
+  return sum;
+}
+
 std::string Need(uint64_t low, uint64_t high) {
   return low == high ? BytesText(high) : fmt::format("{} to {}", BytesText(low), BytesText(high));
 }
@@ -678,8 +699,8 @@ std::optional<std::pair<uint64_t, uint64_t>> BesideHeap(const EndFacts& facts) {
 bool HasRisen(const EndFacts& facts, std::string_view id) {
   const auto owner = std::ranges::find(Owners(), id, &Owner::id);
   if (facts.before() == nullptr || owner->is_count) return false;
-  const uint64_t to = AmountsOf(*owner, *facts.last()).Main().value_or(0);
-  const uint64_t from = AmountsOf(*owner, *facts.before()).Main().value_or(to);
+  const uint64_t to = AmountsOf(*owner, *facts.last()).Charged().value_or(0);
+  const uint64_t from = AmountsOf(*owner, *facts.before()).Charged().value_or(to);
   return to > from + facts.last()->rss / 10;
 }
 
@@ -723,16 +744,17 @@ void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
                                      Need(beside->first, beside->second))});
 }
 
-// A larger limit of what ran out is enough if its use is steady, and a delay if it grows.
+// A larger limit of what ran out is enough if its use is steady, and a delay if it, or a part of it, grows.
 void AdviseLarger(const EndFacts& facts, const std::vector<GrownOwner>& grown, std::string_view id,
-                  std::string_view growth_id, const char* option, std::vector<NextStep>* into) {
+                  std::string_view part_id, const char* option, std::vector<NextStep>* into) {
   if (facts.last() == nullptr) return;
   const OwnerAmounts amounts = AmountsOf(*std::ranges::find(Owners(), id, &Owner::id), *facts.last());
-  const auto used = amounts.Main();
+  const auto used = amounts.Charged();
   if (!used || !amounts.limit.is_known()) return;
   const uint64_t limit = amounts.limit.value();
   const uint64_t larger = RoundedUp(limit + limit / 2, 16 * kMiB);
-  const auto rate = std::ranges::find_if(grown, [&](const GrownOwner& one) { return one.owner->id == growth_id; });
+  const auto rate = std::ranges::find_if(
+      grown, [&](const GrownOwner& one) { return one.owner->id == id || one.owner->id == part_id; });
   std::string reason = fmt::format("{} used; it was steady", OfText(*used, limit));
   if (rate != grown.end()) {
     const double seconds = static_cast<double>(larger - limit) / rate->per_second.value;
@@ -768,7 +790,8 @@ void AdviseCrash(const EndFacts& facts, std::vector<NextStep>* into) {
   if (frame.starts_with('C') && open < plus && plus != std::string::npos) {
     into->push_back({"another version of " + frame.substr(open + 1, plus - open - 1), "it crashed in that library"});
   } else if (frame.starts_with('V')) {
-    into->push_back({"the latest update of the JVM", "it crashed in the JVM's own code"});
+    into->push_back({"the latest update of the JVM",
+                     "it crashed in the JVM's own code, where the program's use of Unsafe or JNI can lead, too"});
   }
 }
 
@@ -849,7 +872,7 @@ const std::vector<Owner>& Owners() {
       {"heap", "heap", false, {}, {}, kHeapResident, kHeapMax},
       {"old_generation", "old generation, live", false, kOldAfterCollection, {}, {}, kOldMax},
       {"direct_buffers", "direct buffers", false, kDirectUsed, {}, {}, kDirectMax},
-      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
+      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax, true},
       {"stacks", "thread stacks", false, {}, kStacksReserved, kStacksResident, {}},
       {"malloc", "malloc", false, kMallocUsed, {}, kMallocResident, {}},
       {"unexplained", "unexplained", false, {}, {}, kUnexplained, {}},
@@ -858,7 +881,7 @@ const std::vector<Owner>& Owners() {
       {"threads", "threads", true, kThreads, {}, {}, kThreadsMax},
       {"cgroup_threads", "threads of cgroup", true, kCgroupPids, {}, {}, kCgroupPidsMax},
       {"descriptors", "open files", true, kDescriptors, {}, {}, kDescriptorsMax},
-      {"class_space", "class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
+      {"class_space", "class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax, true},
       {"mapped_buffers", "mapped buffers", false, kMappedUsed, {}, {}, {}},
       {"libraries", "libraries, files", false, {}, {}, kLibrariesResident, {}},
       {"shared_classes", "shared classes", false, {}, {}, kSharedDataResident, {}},
@@ -873,12 +896,25 @@ std::optional<uint64_t> OwnerAmounts::Main() const {
   return std::nullopt;
 }
 
+std::optional<uint64_t> OwnerAmounts::Charged() const {
+  return limits_committed && committed.is_known() ? std::optional(committed.value()) : Main();
+}
+
+double OwnerAmounts::Share() const {
+  const auto charged = Charged();
+  if (!charged || !limit.is_known() || limit.value() == 0) return 0;
+  return static_cast<double>(*charged) / static_cast<double>(limit.value());
+}
+
 OwnerAmounts AmountsOf(const Owner& owner, const AccountAt& at) {
   const auto of = [&](const std::optional<AccountItem>& item) { return item ? at.account[*item] : Amount(); };
-  OwnerAmounts amounts{of(owner.used), of(owner.committed), of(owner.resident), of(owner.limit)};
+  OwnerAmounts amounts{of(owner.used), of(owner.committed), of(owner.resident), of(owner.limit),
+                       owner.limits_committed};
   const auto known = [](uint64_t bytes) { return bytes > 0 ? Amount::Of(bytes) : Amount::NotKnown(); };
   if (owner.id == "heap") amounts.used = known(at.heap_used), amounts.committed = known(at.heap_committed);
   if (owner.id == "process") amounts.resident = known(at.rss);
+  if (owner.id == "unexplained" && amounts.resident.is_known())
+    amounts.resident = Amount::Of(std::max(amounts.resident.value(), at.rss - std::min(at.rss, Explained(at))));
   // The stacks' address space says nothing about memory.
   if (owner.id == "stacks" && amounts.resident.is_known()) amounts.used = amounts.resident;
   return amounts;
@@ -888,7 +924,7 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   std::vector<GrownOwner> grown;
   for (const Owner& owner : Owners()) {
     std::vector<Low> lows = LowsOf(owner, facts.accounts);
-    if (lows.size() < kLeastPieces) continue;
+    if (lows.size() < kLeastPieces || !CanGrow(owner, facts)) continue;
     const Onset onset = OnsetOf(lows);
     // It began between a piece and the next one.
     const Estimate since{lows[onset.best].time_s, lows[onset.first > 0 ? onset.first - 1 : 0].time_s,

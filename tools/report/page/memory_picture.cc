@@ -25,12 +25,12 @@ constexpr int kTicks = 4;  // of time
 // A limit that is further above than this would press the rest to the bottom.
 constexpr double kFarAbove = 3;
 
-constexpr size_t kLayers = 8;
-constexpr std::array<std::string_view, kLayers> kIds{"heap",   "metaspace", "code",      "stacks",
-                                                     "direct", "malloc",    "collector", "other"};
-constexpr std::array<std::string_view, kLayers> kNames{
-    "heap",           "metaspace",          "code cache", "thread stacks",
-    "direct buffers", "malloc, the others", "collector",  "libraries and unexplained"};
+constexpr size_t kLayers = 9;
+constexpr std::array<std::string_view, kLayers> kIds{"heap",   "metaspace", "code",      "stacks",     "direct",
+                                                     "malloc", "collector", "libraries", "unexplained"};
+constexpr std::array<std::string_view, kLayers> kNames{"heap",          "metaspace",          "code cache",
+                                                       "thread stacks", "direct buffers",     "malloc, the others",
+                                                       "collector",     "libraries, classes", "unexplained"};
 using Layers = std::array<double, kLayers>;
 
 double Known(const AccountAt& at, AccountItem item) { return static_cast<double>(at.account[item].ValueOr(0)); }
@@ -39,13 +39,16 @@ double Known(const AccountAt& at, AccountItem item) { return static_cast<double>
 Layers LayersOf(const AccountAt& at) {
   const double used = static_cast<double>(at.heap_used), committed = static_cast<double>(at.heap_committed);
   const double direct = Known(at, AccountItem::kDirectUsed);
+  const double malloc = std::max(Known(at, AccountItem::kMallocUsed), Known(at, AccountItem::kMallocResident));
+  const Amount code = at.account[AccountItem::kCodeResident];
   Layers layers{std::min(std::max(used, Known(at, AccountItem::kHeapResident)), std::max(committed, used)),
                 Known(at, AccountItem::kMetaspaceCommitted),
-                Known(at, AccountItem::kCodeCommitted),
+                code.is_known() ? static_cast<double>(code.value()) : Known(at, AccountItem::kCodeCommitted),
                 Known(at, AccountItem::kStacksResident),
                 direct,
-                std::max(0.0, Known(at, AccountItem::kMallocUsed) - direct),
+                std::max(0.0, malloc - direct),
                 Known(at, AccountItem::kCollectorResident),
+                Known(at, AccountItem::kLibrariesResident) + Known(at, AccountItem::kSharedDataResident),
                 0};
   double sum = 0;
   for (const double layer : layers) sum += layer;
@@ -90,8 +93,11 @@ class Picture {
     AddLine("m-limit", &Point::cgroup_limit, &shapes);
     AddLine("m-limit m-heap-limit", &Point::heap_limit, &shapes);
     AddMarks(&shapes);
+    Text verdict;
+    AppendMarkup(verdict, verdict_.text);
     // Two drawings in one: shapes are stretched, text is not.
-    return "<svg class=\"memory\" role=\"img\" aria-label=\"Memory by owner over time\">" +
+    return "<h3>" + fmt::to_string(verdict) +
+           "</h3><svg class=\"memory\" role=\"img\" aria-label=\"Memory by owner over time\">" +
            fmt::format(
                "<svg width=\"100%\" height=\"86%\" viewBox=\"0 0 {0} {1}\" preserveAspectRatio=\"none\">{2}"
                "</svg>",
@@ -191,7 +197,7 @@ class Picture {
     if (last.cgroup_limit > 0 && last.cgroup_limit <= top_)
       add(last.cgroup_limit, "m-word", "end", "memory limit " + BytesText(last.cgroup_limit));
     if (last.heap_limit > 0 && last.heap_limit <= top_)
-      add(last.heap_limit, "m-word", "end", "heap limit " + BytesText(last.heap_limit));
+      add(last.heap_limit, "m-word m-heap", "end", "heap limit " + BytesText(last.heap_limit));
     for (int tick = 0; tick <= kTicks; ++tick) {
       const uint64_t since_ns = (end_ns_ - begin_ns_) / kTicks * static_cast<uint64_t>(tick);
       texts +=

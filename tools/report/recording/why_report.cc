@@ -20,9 +20,11 @@ namespace {
 
 // Growth that begins in this part of the time begins with the recording.
 constexpr double kFromTheStart = 0.05;
+constexpr double kLeastGc = 0.01;
+constexpr double kNearlyFull = 0.8;   // of a limit
 constexpr uint64_t kManyStarts = 10;  // threads
 constexpr size_t kUnreadNames = 3;
-constexpr size_t kEvidence = 3, kGrown = 3, kSites = 2, kChanges = 3;
+constexpr size_t kEvidence = 3, kMissing = 1, kGrown = 3, kSites = 2, kChanges = 3, kAdvice = 3;
 
 struct AccountRow {
   const Owner* owner;
@@ -81,7 +83,7 @@ std::string SecondText(uint64_t epoch_ns) {
 
 bool IsKnown(const OwnerAmounts& amounts) { return amounts.Main().has_value(); }
 
-void AddAccount(const EndFacts& facts, Group* into) {
+void AddAccount(const EndFacts& facts, const std::vector<GrownOwner>& grown, Group* into) {
   const AccountAt* const last = facts.last();
   if (last == nullptr) {
     into->Add(Note("no account of memory: the recording has no snapshot of the process"));
@@ -93,6 +95,15 @@ void AddAccount(const EndFacts& facts, Group* into) {
     AccountRow row{&owner, AmountsOf(owner, *last), before != nullptr ? AmountsOf(owner, *before) : OwnerAmounts()};
     if (IsKnown(row.at_end) || IsKnown(row.before)) rows.push_back(std::move(row));
   }
+  // A screen shows the first ones: what is full or has grown, then what there is at all.
+  const auto rank = [&](const AccountRow& row) {
+    const bool has_limit = row.at_end.limit.is_known();
+    if (row.owner->id == "process" || (row.owner->id == "cgroup" && has_limit)) return 0;
+    if (row.at_end.Share() >= kNearlyFull || std::ranges::find(grown, row.owner, &GrownOwner::owner) != grown.end())
+      return 1;
+    return row.owner->id != "cgroup" && row.at_end.Main().value_or(0) > 0 ? 2 : 3;
+  };
+  std::ranges::stable_sort(rows, {}, rank);
   Table table = MakeTable("account", AccountColumns(), rows);
   for (size_t i = 0; i < rows.size(); ++i) table.rows[i].unit = rows[i].owner->is_count ? Unit::kInteger : Unit::kBytes;
   table.more = "--wide shows all";
@@ -160,7 +171,8 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
   if (facts.header.max_tracked_objects == 0 && has_objects)
     into->Add(Fact("leak", "not known: no objects were tracked (live=on)", {}, Detail::kTextOnly));
   const bool has_leak = !sites.empty() && sites.front().leak.has_value();
-  if (tracks && !has_leak && sites.empty()) into->Add(Fact("leak", "no live sample at the end", {}, Detail::kTextOnly));
+  if (tracks && !has_leak && sites.empty() && is_heap_full)
+    into->Add(Fact("leak", "no live sample at the end", {}, Detail::kTextOnly));
   for (size_t i = 0; i < std::min(sites.size(), most); ++i) {
     const LiveSite& one = sites[i];
     // What is live matters where the heap is full, or grows.
@@ -168,6 +180,7 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
     const std::string kind =
         one.stream == format::Stream::kAllocations ? "" : std::string(TraitsOf(one.stream).name) + " ";
     std::string text = kind + one.site + "  " + Shown(one.bytes, Unit::kBytes);
+    if (one.stream != format::Stream::kAllocations) text += " requested";  // not all of it need be resident
     if (one.leak) text += ", " + Shown(one.leak->per_second, Unit::kGrowth);
     if (one.leak && one.leak->since_s && one.leak->since_s->low > 0)
       text += " since " + Shown(one.leak->since_s->value, Unit::kSeconds);
@@ -252,7 +265,8 @@ void AddGc(const EndFacts& facts, Group* into) {
                   {"gc.share", facts.gc.Share(), Unit::kShare},
                   {"gc.last_cause", facts.last_gc_cause},
                   {"gc.last_before_end_ns", ago_ns, Unit::kNanoseconds},
-                  {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds}}));
+                  {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds}},
+                 facts.gc_at_end.Share() >= kLeastGc ? Detail::kAlways : Detail::kWide));
 }
 
 bool IsHeapFull(const Explanation& answer) {
@@ -298,8 +312,8 @@ Group WhyReport(const Explanation& answer, bool is_brief) {
                  {{"why.text", verdict.text}, {"why.certainty", CertaintyName(verdict.certainty)}}));
   group.Add(Hidden({{"why.evidence", verdict.evidence}, {"why.missing", verdict.missing}}));
   AddTexts("evidence", verdict.evidence, most(kEvidence), &group);
-  AddTexts("missing", verdict.missing, most(kEvidence), &group);
-  AddAccount(facts, &group);
+  AddTexts("missing", verdict.missing, most(kMissing), &group);
+  AddAccount(facts, answer.grown, &group);
   AddGrown(facts, answer.grown, most(kGrown), &group);
   AddSites(facts, IsHeapFull(answer), answer.sites, most(kSites), &group);
   if (!facts.thread_sites.empty()) {
@@ -314,15 +328,18 @@ Group WhyReport(const Explanation& answer, bool is_brief) {
   AddGc(facts, &group);
   AddChangeLines(answer.changes, most(kChanges), &group);
   AddSettings(facts, &group);
-  AddAdvice(answer.advice, most(kEvidence), &group);
+  AddAdvice(answer.advice, most(kAdvice), &group);
   return group;
 }
 
 namespace {
 
-std::string OfText(const Shared& shared, size_t ends) {
-  return shared.ends == ends ? fmt::format("all {}", ends) : fmt::format("{} of {}", shared.ends, ends);
+std::string OfText(size_t some, size_t ends) {
+  return some == ends ? fmt::format("all {}", ends) : fmt::format("{} of {}", some, ends);
 }
+
+// "2026-11-28 22:42:22" without the year.
+std::string ShortTime(uint64_t epoch_ns) { return SecondText(epoch_ns).substr(5); }
 
 std::string FileName(const std::string& path) { return ToUtf8(path.substr(path.rfind('/') + 1)); }
 
@@ -332,8 +349,10 @@ const std::vector<Column<ProcessEnd>>& EndColumns() {
       {"end_epoch_ns", "", Unit::kDigits, Detail::kJsonOnly,
        [](const ProcessEnd& end) { return Value(end.end_epoch_ns); }},
       {"", "ended (UTC)", Unit::kText, Detail::kTextOnly,
-       [](const ProcessEnd& end) { return Value(SecondText(end.end_epoch_ns)); }},
-      {"lived_ns", "after", Unit::kNanoseconds, Detail::kAlways,
+       [](const ProcessEnd& end) { return Value(ShortTime(end.end_epoch_ns)); }},
+      {"", "after", Unit::kSeconds, Detail::kTextOnly,
+       [](const ProcessEnd& end) { return Value(static_cast<double>(end.lived_ns) * 1e-9); }},
+      {"lived_ns", "", Unit::kNanoseconds, Detail::kJsonOnly,
        [](const ProcessEnd& end) { return Value(end.lived_ns); }},
       {"verdict", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.verdict.id); }},
       {"certainty", "", Unit::kText, Detail::kJsonOnly,
@@ -347,41 +366,46 @@ const std::vector<Column<ProcessEnd>>& EndColumns() {
       {"memory_limit", "", Unit::kBytes, Detail::kJsonOnly,
        [](const ProcessEnd& end) { return Value(end.memory_limit); }},
       {"", "file", Unit::kText, Detail::kTextOnly, [](const ProcessEnd& end) { return Value(FileName(end.file)); }},
-      {"text", "how it ended", Unit::kText, Detail::kAlways,
-       [](const ProcessEnd& end) { return Value(end.verdict.text); }},
+      {"text", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.verdict.text); }},
+      {"", "how it ended", Unit::kText, Detail::kTextOnly,
+       [](const ProcessEnd& end) {
+         const bool is_sure = end.verdict.certainty == Certainty::kCertain || !end.is_over();
+         return Value(is_sure ? end.cause : "probably " + end.cause);
+       }},
   };
   return columns;
 }
 
 void AddCommon(const CrashLoop& common, Group* into) {
   const size_t ends = common.ends;
-  const auto add = [&](const char* heading, const std::string& path, const Shared& shared, const std::string& more,
-                       std::vector<Field> fields) {
+  const bool is_loop = common.cause.ends > 1;
+  const auto add = [&](const char* heading, const std::string& path, const Shared<std::string>& shared,
+                       const std::string& more, std::vector<Field> fields) {
     if (shared.ends == 0) return;
-    fields.insert(fields.begin(), {{path + ".value", shared.value}, {"", OfText(shared, ends)}});
+    fields.insert(fields.begin(), {{path + ".value", shared.value}, {"", OfText(shared.ends, ends)}});
     fields.push_back({path + ".ends", shared.ends, Unit::kInteger});
-    into->Add(Fact(heading, "{} ({})" + more, std::move(fields)));
+    into->Add(
+        Fact(heading, "{} ({})" + more, std::move(fields), shared.ends > 1 ? Detail::kAlways : Detail::kJsonOnly));
   };
   add("why", "common.cause", common.cause, "", {});
+  if (!is_loop) into->Add(Fact("why", "no two of them ended alike", {}, Detail::kTextOnly));
   into->Add(Fact("after", "{} ({} to {})",
                  {{"common.lived_ns", common.lived_ns, Unit::kNanoseconds},
                   {"common.shortest_ns", common.shortest_ns, Unit::kNanoseconds},
-                  {"common.longest_ns", common.longest_ns, Unit::kNanoseconds}}));
-  const bool is_count = common.typical != nullptr && std::ranges::any_of(Owners(), [&](const Owner& owner) {
-                          return owner.name == common.grown.value && owner.is_count;
-                        });
+                  {"common.longest_ns", common.longest_ns, Unit::kNanoseconds}},
+                 is_loop ? Detail::kAlways : Detail::kJsonOnly));
+  const bool is_count = std::ranges::any_of(
+      Owners(), [&](const Owner& owner) { return owner.name == common.grown.value && owner.is_count; });
   add("grew", "common.grew", common.grown, ", {}",
       {{"common.grew.per_second", common.grown_per_second, is_count ? Unit::kPerSecond : Unit::kGrowth}});
   add("leak", "common.leak", common.leak, "", {});
-  const auto limit = [&](const char* name, const std::optional<uint64_t>& bytes, const Shared& shared) {
-    if (!bytes) return std::string();
-    return fmt::format("{} {} ({})", name, Shown(*bytes, Unit::kBytes), OfText(shared, ends));
-  };
-  const std::string heap = limit("MaxHeapSize", common.typical->heap_limit, common.heap_limit),
-                    memory = limit("cgroup", common.typical->memory_limit, common.memory_limit);
-  if (!heap.empty() || !memory.empty())
-    into->Add(
-        Fact("limits", "{}", {{"", heap + (heap.empty() || memory.empty() ? "" : ", ") + memory}}, Detail::kTextOnly));
+  std::string limits;
+  for (const auto& [name, shared] : {std::pair("MaxHeapSize", common.heap_limit), {"cgroup", common.memory_limit}}) {
+    if (shared.ends > 1)
+      limits += fmt::format("{}{} {} ({})", limits.empty() ? "" : ", ", name, Shown(shared.value, Unit::kBytes),
+                            OfText(shared.ends, ends));
+  }
+  if (!limits.empty()) into->Add(Fact("limits", "{}", {{"", limits}}, Detail::kTextOnly));
 }
 
 }  // namespace
@@ -418,7 +442,7 @@ Group CrashLoopReport(const CrashLoopAnswer& answer) {
     group.Add(Fact("unreadable", "{} file(s): {}", {{"", answer.unread.size(), Unit::kInteger}, {"", names}},
                    Detail::kTextOnly));
   }
-  AddAdvice(answer.advice, kEvidence, &group);
+  AddAdvice(answer.advice, kAdvice, &group);
   Table ends = MakeTable("ends", EndColumns(), answer.ends);
   ends.more = "--wide shows all";
   group.Add(std::move(ends));
