@@ -90,8 +90,9 @@ ExitCode Compare(const Found& found, const WhyOptions& options, ExitCode read) {
   std::vector<NextStep> advice;
   if (common.typical != nullptr) {
     advice.push_back({"heaprec why " + ShellQuoted(common.typical->file), "the latest of them: its memory, what grew"});
-    std::ranges::copy(found.processes[static_cast<size_t>(common.typical - ends.data())].advice,
-                      std::back_inserter(advice));
+    if (common.cause.ends > 1)
+      std::ranges::copy(found.processes[static_cast<size_t>(common.typical - ends.data())].advice,
+                        std::back_inserter(advice));
   }
   return PrintGroup(CrashLoopReport({ends, common, found.unread, advice}), options, read);
 }

@@ -117,12 +117,10 @@ class Picture {
   double Y(double bytes) const { return kHeight * (1 - bytes / std::max(top_, 1.0)); }
 
   Point PointOf(const AccountAt& at) const {
-    return {X(at.time_ns),
-            static_cast<double>(at.rss),
-            Known(at, AccountItem::kCgroupCurrent),
-            Known(at, AccountItem::kCgroupMax),
-            Known(at, AccountItem::kHeapMax),
-            LayersOf(at)};
+    return {X(at.time_ns), static_cast<double>(at.rss),
+            // Without a limit its use is that of other processes.
+            at.account[AccountItem::kCgroupMax].is_known() ? Known(at, AccountItem::kCgroupCurrent) : 0,
+            Known(at, AccountItem::kCgroupMax), Known(at, AccountItem::kHeapMax), LayersOf(at)};
   }
 
   void AddLayers(std::string* into) const {
@@ -160,12 +158,12 @@ class Picture {
   }
 
   void AddMarks(std::string* into) const {
+    if (!facts_.is_running) AddMark("m-end", facts_.end_ns, "end: " + verdict_.text, into);
     for (size_t i = 0; i < std::min(facts_.heap_full_ns.size(), kMostMarks); ++i)
       AddMark("m-full", facts_.heap_full_ns[i], "old generation full", into);
     const auto& errors = facts_.errors;
     for (size_t i = 0; i < std::min(errors.size(), kMostMarks); ++i)
       AddMark("m-error", errors[errors.size() - 1 - i].state.time_ns, errors[errors.size() - 1 - i].class_name, into);
-    if (!facts_.is_running) AddMark("m-end", facts_.end_ns, "end: " + verdict_.text, into);
   }
 
   // The share of each step of time that collections took.

@@ -300,9 +300,10 @@ Group WhyReport(const Explanation& answer, bool is_brief) {
   group.Add(Fact(IsOver(verdict.id) ? "died" : "recorded", "{} UTC after {}, {}{}",
                  {{"", SecondText(end_epoch_ns)},
                   {"duration_ns", facts.duration_ns(), Unit::kNanoseconds},
-                  {"", facts.end_reason   ? "end marker: " + *facts.end_reason
-                       : facts.is_running ? std::string("still running")
-                                          : std::string("no end marker")},
+                  {"", facts.end_reason == format::kEndRecovered ? "no end marker (recovered)"
+                       : facts.end_reason                        ? "end marker: " + *facts.end_reason
+                       : facts.is_running                        ? std::string("still running")
+                                                                 : std::string("no end marker")},
                   {"", errors}}));
   group.Add(Hidden({{"end_epoch_ns", end_epoch_ns, Unit::kDigits},
                     {"end_marker", facts.end_reason ? Value(*facts.end_reason) : Value()},
