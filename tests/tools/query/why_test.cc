@@ -277,6 +277,10 @@ TEST_CASE("Recordings without the end of their process") {
   EndFacts running = FactsOf(std::nullopt);
   running.is_running = true;
   CHECK(EndVerdictOf(running).id == "running");
+  running.accounts = {InCgroup(500 * kMiB, 512 * kMiB)};
+  running.accounts.front().account.Set(AccountItem::kDescriptors, Amount::Of(3));
+  running.accounts.front().account.Set(AccountItem::kDescriptorsMax, Amount::Of(1000));
+  CHECK(EndVerdictOf(running).text == "the process is still running; fullest: cgroup 98 % (500 MiB of 512 MiB)");
   CHECK(EndVerdictOf(FactsOf("recovered")).id == "killed");
 }
 

@@ -30,6 +30,7 @@ constexpr double kUnseenS = 1;
 // What is further away did not end the process.
 constexpr double kSoonS = 10;
 constexpr ptrdiff_t kStackFrames = 4;
+constexpr double kLeastFull = 0.1;  // of a limit
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
 // Of a JVM, and of a program without one.
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
@@ -523,7 +524,16 @@ EndVerdict Killed(const EndFacts& facts) {
   return verdict;
 }
 
-// "; fullest: cgroup 91 % (199 MiB of 220 MiB), metaspace 40 % (...)"; empty: no limit is known.
+// Used, the lowest of the last ten seconds.
+uint64_t LeastHeap(const EndFacts& facts) {
+  uint64_t least = facts.last()->heap_used;
+  for (const AccountAt& at : facts.accounts) {
+    if (at.time_ns + kEndNs >= facts.last()->time_ns) least = std::min(least, at.heap_used);
+  }
+  return least;
+}
+
+// "; fullest: cgroup 91 % (199 MiB of 220 MiB), metaspace 40 % (...)"; empty: there is no account.
 std::string FullestText(const EndFacts& facts) {
   struct Full {
     double share;
@@ -536,15 +546,18 @@ std::string FullestText(const EndFacts& facts) {
   if (facts.last() == nullptr) return "";
   for (const Owner& owner : Owners()) {
     const OwnerAmounts amounts = AmountsOf(owner, *facts.last());
-    // The heap is full between collections, too: what a collection leaves is in the old generation.
-    if (owner.id == "cgroup" || owner.id == "heap" || owner.id == "code_cache" || amounts.Share() <= 0) continue;
-    const uint64_t used = *amounts.Charged(), limit = amounts.limit.value();
-    add(owner.name, amounts.Share(),
+    if (owner.id == "cgroup" || amounts.Share() <= 0) continue;
+    const uint64_t limit = amounts.limit.value();
+    uint64_t used = *amounts.Charged();
+    // The heap fills up between collections, too.
+    if (owner.id == "heap") used = LeastHeap(facts);
+    add(owner.name, static_cast<double>(used) / static_cast<double>(limit),
         owner.is_count ? fmt::format("{} of {}", Grouped(used), Grouped(limit)) : OfText(used, limit));
   }
   if (const auto fill = FillOf(facts.last())) add("cgroup", fill->Share(), OfText(fill->needed, fill->limit));
+  std::erase_if(all, [](const Full& one) { return one.share < kLeastFull; });
   std::ranges::stable_sort(all, std::ranges::greater(), &Full::share);
-  if (all.empty()) return "";
+  if (all.empty()) return "; nothing is near a limit";
   return "; fullest: " + all[0].text + (all.size() > 1 ? ", " + all[1].text : "");
 }
 
@@ -965,7 +978,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
   const bool was_killed = verdict.id == "oom_kill" || verdict.id == "killed";
   const bool is_heap = resource == Resource::kHeap || resource == Resource::kGcTime;
   const bool wants_heap =
-      is_heap || facts.was_heap_full || grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
+      is_heap || facts.was_heap_full || grows("old_generation") || grows("heap") || facts.gc_at_end.Share() > kMuchGc;
   if (verdict.id == "crash") AdviseCrash(facts, &advice);
   if (verdict.id == "exit" || verdict.id == "signal" || verdict.id == "uncaught")
     command("print --kind event", "the whole stack, and what came before");
@@ -1001,8 +1014,8 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
       (resource == Resource::kArray || resource == Resource::kStack || resource == Resource::kOther))
     command("print --kind event", "the whole stack of the error");
   const bool leaks_native = std::ranges::any_of(sites, is_leak_of(format::Stream::kNative));
-  const bool wants_native =
-      leaks_native || grows("unexplained") || grows("malloc") || (was_killed && grows("process") && !wants_heap);
+  const bool wants_native = leaks_native || grows("unexplained") || grows("malloc") ||
+                            ((was_killed || verdict.id == "running") && grows("process") && !wants_heap);
   if (wants_native && facts.header.max_tracked_blocks == 0)
     records.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
