@@ -355,8 +355,10 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
   header.jvm_version = jvm_.Property("java.vm.version");
   header.gc_name = jvm_.GcName();
   header.settings = hotspot::ReadSettings(jvm_.structs);
-  if (const int version = heap_states_->cgroup_version(); version > 0)
-    header.settings.push_back({"cgroup", std::to_string(version)});
+  if (const sources::CgroupMeter& cgroup = heap_states_->cgroup(); cgroup.version() > 0) {
+    header.settings.push_back({"cgroup", std::to_string(cgroup.version())});
+    header.settings.push_back({"cgroup.inode", std::to_string(cgroup.inode())});
+  }
   if (!source.ends.missing.empty()) header.settings.push_back({"events.not_seen", source.ends.missing});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();

@@ -1,4 +1,5 @@
-"""What the commands print of one real recording, word for word: two seconds of javac, tests/golden/javac.hrec.
+"""What the commands print of real recordings, word for word: two seconds of javac (tests/golden/javac.hrec), and a
+process that was killed (tests/golden/killed.hrec).
 
 outputs.py HEAPREC GOLDEN            compares with GOLDEN/outputs
 outputs.py HEAPREC GOLDEN --update   writes them anew; look at the difference before it is committed:
@@ -41,6 +42,11 @@ CASES = {
     "export.csv": "export --format csv --class char[] -o -",
     "tree.json": "tree --min-share 20% --depth 3 --json",
 }
+OF_KILLED = {
+    "why.txt": "why --width-of 80",
+    "why.md": "why --format markdown",
+    "why.json": "why --json",
+}
 
 
 def run(heaprec, recording, line):
@@ -61,9 +67,10 @@ def main():
     heaprec, golden = sys.argv[1], pathlib.Path(sys.argv[2])
     heaprec = str(pathlib.Path(heaprec).resolve())
     failed = 0
-    for name, line in CASES.items():
-        said, expected = run(heaprec, str(golden / "javac.hrec"), line), golden / "outputs" / name
-        said = said.replace(str(golden / "javac.hrec"), "javac.hrec")
+    cases = [("javac.hrec", *case) for case in CASES.items()] + [("killed.hrec", *case) for case in OF_KILLED.items()]
+    for recording, name, line in cases:
+        said, expected = run(heaprec, str(golden / recording), line), golden / "outputs" / name
+        said = said.replace(str(golden / recording), recording)
         if sys.argv[3:] == ["--update"]:
             expected.parent.mkdir(exist_ok=True)
             expected.write_text(said)
@@ -74,7 +81,7 @@ def main():
             print(f"heaprec {line}")
             print("".join(difflib.unified_diff(before.splitlines(True), said.splitlines(True), str(expected), "now")))
     if failed:
-        sys.exit(f"{failed} of {len(CASES)} outputs differ")
+        sys.exit(f"{failed} of {len(cases)} outputs differ")
 
 
 main()

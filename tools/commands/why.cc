@@ -1,20 +1,25 @@
-// heaprec why: shows why a process died, and what to do.
+// heaprec why: shows why a process died, and what to do; of several processes, what their ends have in common.
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tools/fleet/rows/slices.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
-#include "tools/query/live/live_query.h"
-#include "tools/query/why/end_facts.h"
-#include "tools/query/why/verdict.h"
+#include "tools/query/summary/headlines.h"
+#include "tools/query/why/crash_loop.h"
+#include "tools/query/why/explanation.h"
 #include "tools/render/print.h"
 #include "tools/render/renderers.h"
 #include "tools/report/recording/why_report.h"
+#include "tools/rewrite/merged_parts.h"
 #include "tools/text/messages.h"
 #include "tools/text/terminal.h"
 
@@ -22,7 +27,7 @@ namespace heaprec::tools {
 namespace {
 
 // The screen is that of a terminal of 80x30; its last line is the prompt.
-constexpr size_t kScreenLines = 29, kSites = 3;
+constexpr size_t kScreenLines = 29;
 
 struct WhyOptions {
   std::vector<std::string> recordings;
@@ -30,43 +35,82 @@ struct WhyOptions {
   render::OutputOptions output;
 };
 
-// `is_alone`: its file contains no other recording.
-render::Group WhyOf(Recording* recording, const WhyOptions& options, const char* name, bool is_alone) {
-  EndFactsReader reader(recording->header());
-  while (const auto block = recording->Next()) reader.Add(*block);
-  EndFacts facts = reader.Finish(*recording);
-  const std::string& file = recording->source().name();
-  facts.crash = FindCrashReport(file, facts);
-  facts.survivor = ReadSurvivor(facts.header, options.cgroup);
-  const EndVerdict verdict = EndVerdictOf(facts);
-  const std::vector<GrownOwner> grown = GrowthOf(facts);
-  std::vector<LiveSite> sites;
-  std::vector<LivePart> filled;
-  if (is_alone && !facts.heap_full.empty())
-    filled = SearchLiveAt(options.recordings.front(), facts.header, facts.heap_full.back().time_ns, kSites);
-  if (is_alone) sites = SearchLiveSites(options.recordings.front(), facts.header, kSites);
-  const std::vector<NextStep> advice = NextStepsOf(facts, verdict, grown, sites, file);
-  const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  render::Group group = WhyReport({facts, verdict, grown, sites, filled, advice, is_brief}, name);
-  if (is_brief) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
-  return group;
+struct Found {
+  std::vector<Explanation> processes;  // in order of their ends
+  std::vector<CrashLoopAnswer::Unread> unread;
+  ExitCode read = ExitCode::kOk;
+};
+
+// A folder may contain copies of a recording: the one that ends last counts.
+void Add(Explanation one, Found* found) {
+  const auto id_of = [](const Explanation& other) { return other.facts.header.recording_id; };
+  const auto other = std::ranges::find(found->processes, id_of(one), id_of);
+  if (other == found->processes.end()) {
+    found->processes.push_back(std::move(one));
+  } else if (other->facts.end_ns < one.facts.end_ns) {
+    *other = std::move(one);
+  }
+}
+
+Found Find(const WhyOptions& options) {
+  Found found;
+  for (const std::string& word : options.recordings) {
+    for (const std::string& file : JoinParts(fleet::RecordingsIn(word))) {
+      const auto recordings = Recording::OpenAll(file);
+      if (!recordings.ok()) {
+        PrintError(recordings.error().message);
+        found.unread.push_back({file, recordings.error().message});
+        continue;
+      }
+      for (const auto& recording : *recordings) {
+        Add(ExplainEnd(recording.get(), file, recordings->size() == 1, options.cgroup), &found);
+        const ExitCode one = ReportDamage(*recording);
+        if (one != ExitCode::kOk) found.read = one;
+      }
+    }
+  }
+  std::ranges::stable_sort(found.processes, {},
+                           [](const Explanation& one) { return one.facts.header.start_epoch_ns + one.facts.end_ns; });
+  return found;
+}
+
+bool IsBrief(const WhyOptions& options) { return options.output.form() == render::Form::kText && !options.output.wide; }
+
+ExitCode PrintGroup(render::Group group, const WhyOptions& options, ExitCode read) {
+  if (IsBrief(options)) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);
+  render::Report report("heaprec.why/1");
+  report.sections = std::move(group.sections);
+  return Print(report, options.output, read);
+}
+
+ExitCode Compare(const Found& found, const WhyOptions& options, ExitCode read) {
+  std::vector<ProcessEnd> ends;
+  for (const Explanation& one : found.processes) ends.push_back(EndOf(one));
+  const CrashLoop common = CrashLoopOf(ends);
+  std::vector<NextStep> advice;
+  if (common.typical != nullptr) {
+    advice.push_back({"heaprec why " + ShellQuoted(common.typical->file), "the latest of them: its memory, what grew"});
+    if (common.cause.ends > 1)
+      std::ranges::copy(found.processes[static_cast<size_t>(common.typical - ends.data())].advice,
+                        std::back_inserter(advice));
+  }
+  return PrintGroup(CrashLoopReport({ends, common, found.unread, advice}), options, read);
 }
 
 ExitCode Explain(const WhyOptions& options) {
-  const auto opened = Recording::OpenAll(options.recordings);
-  if (!opened.ok()) return Fail(ExitCode::kUnreadable, opened.error().message);
-  const auto& recordings = *opened;
-  const bool is_one = recordings.size() == 1;
-  render::Report report("heaprec.why/1");
-  ExitCode read = ExitCode::kOk;
-  for (size_t i = 0; i < recordings.size(); ++i) {
-    Recording& recording = *recordings[i];
-    if (!is_one) report.Add(render::Sentence("# recording " + WhichText(recording.header(), i, recordings.size())));
-    report.Add(WhyOf(&recording, options, is_one ? "" : "recordings[]", is_one));
-    const ExitCode one = ReportDamage(recording);
-    if (one != ExitCode::kOk) read = one;
+  Found found = Find(options);
+  std::error_code error;
+  if (found.processes.empty()) {
+    return found.unread.empty()
+               ? Fail(ExitCode::kUnreadable, options.recordings.front() + ": no recording (*.hrec) in this folder")
+               : ExitCode::kUnreadable;
   }
-  return Print(report, options.output, read);
+  const bool is_folder = std::filesystem::is_directory(options.recordings.front(), error);
+  if (!found.unread.empty() && !is_folder) return ExitCode::kUnreadable;
+  const ExitCode read = found.unread.empty() ? found.read : ExitCode::kDamaged;
+  if (found.processes.size() > 1) return Compare(found, options, read);
+  AddChanges(&found.processes.front());
+  return PrintGroup(WhyReport(found.processes.front(), IsBrief(options)), options, read);
 }
 
 }  // namespace
@@ -74,18 +118,23 @@ ExitCode Explain(const WhyOptions& options) {
 Command WhyCommand() {
   auto options = std::make_shared<WhyOptions>();
   Command command("why", "Show why the process died, and what to do");
-  command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
+  command.AddOption("REC", options->recordings, "Recordings, or folders with recordings (*.hrec); - is standard input")
+      .Required();
   command
       .AddOption(
           "--cgroup", options->cgroup,
           "Folder of the process' cgroup on this host, to read whether the kernel killed it (default: that of the "
-          "recorded container, if it is here)")
+          "recorded container or cgroup, if it is here)")
       .Value("DIR");
   options->output.AddTo(command);
-  command.footer = R"(A hs_err_pidPID.log in the folder of the recording is read, too.
+  command.footer = R"(A hs_err_pidPID.log in the folder of the recording is read, too. Of several
+processes, the ends are compared: those of a container that is restarted again
+and again. The parts of a rotated recording are read as one.
 
 Examples:
   heaprec why app.hrec
+  heaprec why recordings/
+  heaprec why 12345
   heaprec why --format markdown app.hrec
   heaprec why --cgroup /sys/fs/cgroup/system.slice/app.service app.hrec
   heaprec why --json app.hrec | jq -r .why.text)";

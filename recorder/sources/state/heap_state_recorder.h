@@ -88,7 +88,7 @@ class HeapStateRecorder {
   // The used bytes of the heap. Any context.
   uint64_t HeapUsed() const { return meter_.Used(); }
   // As CgroupMeter. Setup.
-  int cgroup_version() const { return process_.cgroup_version(); }
+  const CgroupMeter& cgroup() const { return process_.cgroup(); }
   // Pauses that have ended so far. Any thread.
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
   // The JVM's count of collections when the latest of these pauses ended. Threads: any.

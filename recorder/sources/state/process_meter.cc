@@ -125,6 +125,11 @@ CgroupMeter::CgroupMeter(std::string root) : root_(std::move(root)) {
   Choose();
 }
 
+uint64_t CgroupMeter::inode() const {
+  struct stat folder {};
+  return !memory_.folder.empty() && stat(memory_.folder.c_str(), &folder) == 0 ? folder.st_ino : 0;
+}
+
 // A line: "id parent device root mount-point options ... - type source options-of-the-type". A controller belongs to
 // one hierarchy, so version 2 has what no mount of version 1 has.
 void CgroupMeter::FindMounts() {

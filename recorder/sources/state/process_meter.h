@@ -31,6 +31,8 @@ class CgroupMeter {
 
   // Of its controller of memory; 0: there is none.
   int version() const { return memory_.version; }
+  // The number of the folder that is read for memory, the same in all containers of the host; 0: not known.
+  uint64_t inode() const;
   void Read(uint64_t now_ns, format::ProcessAccount* account);
 
  private:
@@ -57,7 +59,7 @@ class ProcessMeter {
  public:
   explicit ProcessMeter(std::string root = {}) : cgroup_(root), root_(std::move(root)) {}
 
-  int cgroup_version() const { return cgroup_.version(); }
+  const CgroupMeter& cgroup() const { return cgroup_; }
   void Read(uint64_t now_ns, format::ProcessAccount* account);
 
  private:

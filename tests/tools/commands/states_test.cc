@@ -258,6 +258,73 @@ TEST_CASE("why: one screen for a process that was killed with its memory full") 
   CHECK(screen.find("direct buffers") != std::string::npos);
   CHECK(Heaprec("why --format markdown " + scratch.path).out.find("| 128 MiB |") != std::string::npos);
   CHECK(Heaprec("why /nowhere.hrec").code == 3);
+  CHECK(why["settings"][0] == json{{"name", "MaxHeapSize"}, {"value", std::to_string(200 * kMb)}, {"origin", "set"}});
+  CHECK(why["differs"]["rows"].empty());
+}
+
+TEST_CASE("why: a folder of a crash loop, with a copy, a rotated recording and files that are none") {
+  const Directory directory;
+  const auto write = [&](const std::string& name, uint8_t id, uint64_t seconds, const std::string& reason) {
+    format::FileHeader header = HeaderOf(id);
+    header.start_epoch_ns += id * 100 * kSecond;
+    RecordingFile file(directory / name, header);
+    file.Add(Look(1, 0, 100 * kMb));
+    if (reason == "jvm exit") {
+      ProcessState exit;
+      exit.id = 2;
+      exit.time_ns = seconds * kSecond;
+      exit.kind = ProcessStateKind::kExit;
+      exit.used = 3 + 1;
+      file.Add(exit);
+    }
+    file.Flush({}, seconds * kSecond);
+    if (!reason.empty()) file.End(reason, seconds * kSecond);
+  };
+  write("a.hrec", 1, 20, "jvm exit");
+  write("b.hrec", 2, 22, "jvm exit");
+  write("c.hrec", 3, 40, "");
+  write("copy-of-b.hrec", 2, 10, "dump");
+  Overwrite(directory / "damaged.hrec", "this is no recording");
+  const Outcome text = Shell("COLUMNS=80 $HEAPREC why " + directory / "");
+  CHECK(text.code == 4);
+  CHECK(text.err.find("damaged.hrec") != std::string::npos);
+  CHECK(text.out.find("3 of 3 recorded processes") != std::string::npos);
+  CHECK(text.out.find("System.exit(3)") != std::string::npos);
+  CHECK(text.out.find("2 of 3") != std::string::npos);
+  CHECK(text.out.find("1 file: damaged.hrec") != std::string::npos);
+  const json all = json::parse(Heaprec("why --json " + directory / "").out);
+  REQUIRE(all["ends"].size() == 3);
+  CHECK(all["ends"][1]["lived_ns"] == 22 * kSecond);
+  CHECK(all["ends"][2]["verdict"] == "killed");
+  CHECK(all["common"]["cause"]["ends"] == 2);
+  CHECK(all["unreadable"].size() == 1);
+  const Directory empty;
+  CHECK(Heaprec("why " + empty / "").code == 3);
+}
+
+TEST_CASE("why: a rotated recording is one, and the accounts of the last two minutes are all there") {
+  const Directory directory;
+  format::FileHeader header = HeaderOf(9);
+  for (const uint32_t part : {0U, 1U}) {
+    header.start.part = part;
+    header.start.begin_ns = part * 5000 * kSecond;
+    RecordingFile file(directory / (part == 0 ? "app.hrec" : "app.1.hrec"), header);
+    for (uint64_t second = 0; second < 5000; ++second) {
+      // In the last five seconds the process takes 100 MiB each.
+      const uint64_t late = part == 1 && second >= 4995 ? second - 4994 : 0;
+      ProcessState look = Look(part * 5000 + second + 1, (part * 5000 + second) * kSecond, (100 + 100 * late) * kMb);
+      look.account.Set(format::AccountItem::kCgroupCurrent, format::Amount::Of(look.rss));
+      look.account.Set(format::AccountItem::kCgroupMax, format::Amount::Of(640 * kMb));
+      file.Add(look);
+    }
+    file.Flush({}, (part + 1) * 5000 * kSecond);
+    if (part == 0) file.End("rotated", 5000 * kSecond);
+  }
+  const json why = Parsed("why --json " + directory / "");
+  CHECK(why["why"]["verdict"] == "oom_kill");
+  REQUIRE(why["differs"]["rows"].size() == 1);
+  CHECK(why["differs"]["rows"][0]["id"] == "rss");
+  CHECK(Parsed("why --json " + directory / "app.hrec")["why"]["verdict"] == "continues");
 }
 
 }  // namespace heaprec::tools::testing

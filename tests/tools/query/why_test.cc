@@ -1,12 +1,16 @@
 // Why a process ended: each rule of the verdict over states made by hand, and what is said where evidence is missing.
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/tools/recording_fixture.h"
+#include "tools/query/why/crash_loop.h"
 #include "tools/query/why/verdict.h"
 
 namespace heaprec::tools::testing {
@@ -79,6 +83,13 @@ bool Has(const std::vector<std::string>& texts, const std::string& part) {
     if (text.find(part) != std::string::npos) return true;
   }
   return false;
+}
+
+std::vector<std::string> TextsOf(const EndFacts& facts) {
+  std::vector<std::string> texts;
+  for (const NextStep& step : NextStepsOf(facts, EndVerdictOf(facts), GrowthOf(facts), {}, "app.hrec"))
+    texts.push_back(step.text);
+  return texts;
 }
 
 void Check(const EndFacts& facts, const std::string& id, Certainty certainty, const std::string& text) {
@@ -310,6 +321,10 @@ TEST_CASE("Recordings without the end of their process") {
   EndFacts running = FactsOf(std::nullopt);
   running.is_running = true;
   CHECK(EndVerdictOf(running).id == "running");
+  running.accounts = {InCgroup(500 * kMiB, 512 * kMiB)};
+  running.accounts.front().account.Set(AccountItem::kDescriptors, Amount::Of(3));
+  running.accounts.front().account.Set(AccountItem::kDescriptorsMax, Amount::Of(1000));
+  CHECK(EndVerdictOf(running).text == "the process is still running; fullest: cgroup 98 % (500 MiB of 512 MiB)");
   CHECK(EndVerdictOf(FactsOf("recovered")).id == "killed");
 }
 
@@ -336,14 +351,19 @@ TEST_CASE("What grew: rate and onset; a sawtooth and a constant have not") {
                                          {AccountItem::kThreads, Amount::Of(20 + second)}});
     at.heap_used = (20 + second % 7 * 5) * kMiB;
     facts.accounts.push_back(at);
+    facts.pauses.push_back({second * kSecond, kSecond / 100});
   }
   const auto grown = GrowthOf(facts);
   REQUIRE(grown.size() == 2);
   CHECK(grown[0].owner->id == "direct_buffers");
   CHECK(grown[0].per_second.low <= 2.0 * kMiB);
   CHECK(grown[0].per_second.high >= 1.9 * kMiB);
-  CHECK(grown[0].since_s > 40);
-  CHECK(grown[0].since_s < 60);
+  CHECK(grown[0].since_s.low <= 51);
+  CHECK(grown[0].since_s.high >= 50);
+  CHECK(grown[0].since_s.low > 35);
+  CHECK(grown[0].since_s.high < 65);
+  // The threads grew from the start.
+  CHECK(grown[1].since_s.low == 0);
   CHECK(grown[1].owner->id == "threads");
   CHECK(grown[1].per_second.value == Approx(1).margin(0.05));
   REQUIRE(facts.before() != nullptr);
@@ -360,6 +380,17 @@ TEST_CASE("The limit that would have been enough") {
   REQUIRE(next.size() == 1);
   CHECK(next[0].text == "memory limit of 300Mi or more, or -Xmx156m or less");
   CHECK(next[0].reason == "the limit leaves 56.0 MiB beside MaxHeapSize; this process needed 100 MiB");
+  // Whoever set a percentage needs one.
+  facts.header.settings.push_back({"MaxRAMPercentage", "78.0", format::Setting::Origin::kSet});
+  CHECK(NextStepsOf(facts, EndVerdictOf(facts), {}, {}, "app.hrec")[0].text ==
+        "memory limit of 300Mi or more, or -XX:MaxRAMPercentage=60 or less");
+  // Files in tmpfs take the limit: 100 MiB, without page cache.
+  facts.accounts = {InCgroup(255 * kMiB, 256 * kMiB, 100 * kMiB, 100 * kMiB)};
+  facts.accounts.front().rss = 150 * kMiB;
+  CHECK(Has(TextsOf(facts), "size limit below 100Mi for tmpfs"));
+  // So does another process.
+  facts.accounts = {InCgroup(255 * kMiB, 256 * kMiB)};
+  CHECK(Has(TextsOf(facts), "memory limit for 155Mi of other processes"));
 }
 
 TEST_CASE("A hs_err file is of this process, and not of an older one with its id") {
@@ -401,6 +432,146 @@ TEST_CASE("A survivor reads oom_kill of either version of cgroups") {
   REQUIRE(second);
   CHECK(second->oom_kills == 2);
   CHECK(second->file == directory / "memory.events");
+}
+
+TEST_CASE("A survivor finds the recorded cgroup by its inode, on the same boot only") {
+  const Directory directory;
+  std::filesystem::create_directories(directory / "memory/pods/app");
+  std::filesystem::create_directories(directory / "memory/pods/other");
+  std::ofstream(directory / "memory/pods/app/memory.oom_control") << "oom_kill 5\n";
+  std::ofstream(directory / "memory/pods/other/memory.oom_control") << "oom_kill 7\n";
+  struct stat status {};
+  REQUIRE(stat((directory / "memory/pods/app").c_str(), &status) == 0);
+  format::FileHeader header = SomeHeader();
+  header.settings = {{"cgroup.inode", std::to_string(status.st_ino), format::Setting::Origin::kUnknown}};
+  CHECK(!ReadSurvivor(header, "", directory / ""));
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> header.boot_id;
+  header.start_monotonic_ns = 1;
+  const auto found = ReadSurvivor(header, "", directory / "");
+  REQUIRE(found);
+  CHECK(found->oom_kills == 5);
+  std::filesystem::remove_all(directory / "memory/pods/app");
+  CHECK(!ReadSurvivor(header, "", directory / ""));
+}
+
+TEST_CASE("Each verdict has a step to take") {
+  const auto first_of = [](const EndFacts& facts) {
+    const auto texts = TextsOf(facts);
+    return texts.empty() ? "" : texts.front();
+  };
+  EndFacts crash = FactsOf(std::nullopt);
+  crash.crash = CrashReport{"/d/hs_err_pid4711.log", "SIGSEGV (0xb)", "C  [libx.so+0x1]  f+0x9", "", 1};
+  CHECK(first_of(crash) == "less /d/hs_err_pid4711.log");
+  CHECK(Has(TextsOf(crash), "another version of libx.so"));
+  crash.crash.reset();
+  crash.ends = {EventOf(ProcessStateKind::kSignal, kEnd, SIGSEGV, 0)};
+  CHECK(Has(TextsOf(crash), "-XX:ErrorFile=DIR/hs_err_%p.log"));
+
+  EndFacts signal = FactsOf(std::nullopt);
+  signal.ends = {EventOf(ProcessStateKind::kSignal, kEnd - 30 * kSecond, SIGTERM, 0)};
+  CHECK(Has(TextsOf(signal), "terminationGracePeriodSeconds of more than 30"));
+  CHECK(first_of(FactsOf("rotated")) == "heaprec why .");
+  CHECK(first_of(FactsOf("duration")) == "record without duration=");
+  CHECK(first_of(FactsOf("nothing recovered")) == "heaprec verify app.hrec");
+  CHECK(first_of(FactsOf("jvm exit")) == "heaprec summary app.hrec");
+  EndFacts killed = FactsOf(std::nullopt);
+  killed.accounts = {InCgroup(210 * kMiB, 512 * kMiB)};
+  CHECK(Has(TextsOf(killed), "kubectl describe pod"));
+
+  killed.accounts.clear();
+  for (uint64_t second = 0; second <= 100; ++second) {
+    AccountAt at = InCgroup(210 * kMiB, 512 * kMiB);
+    at.time_ns = second * kSecond;
+    at.rss = (100 + second) * kMiB;
+    killed.accounts.push_back(at);
+  }
+  CHECK(Has(TextsOf(killed), "record with native=on"));
+  killed.header.max_tracked_blocks = 1;
+  CHECK(Has(TextsOf(killed), "heaprec leaks --kind malloc app.hrec"));
+
+  EndFacts uncaught = FactsOf("jvm exit");
+  uncaught.ends = {EventOf(ProcessStateKind::kUncaught, kEnd, 0, 0)};
+  CHECK(Has(TextsOf(uncaught), "record with exceptions=on"));
+
+  EndFacts error = FactsOf("jvm exit");
+  error.accounts = {At(kEnd, {{AccountItem::kHeapMax, Amount::Of(48 * kMiB)},
+                              {AccountItem::kMetaspaceUsed, Amount::Of(31 * kMiB)},
+                              {AccountItem::kMetaspaceMax, Amount::Of(32 * kMiB)},
+                              {AccountItem::kDirectUsed, Amount::Of(64 * kMiB)},
+                              {AccountItem::kDirectMax, Amount::Of(64 * kMiB)},
+                              {AccountItem::kCgroupPidsMax, Amount::Of(32)}})};
+  const auto of = [&](const std::string& message) {
+    error.errors.clear();
+    AddError(&error, ErrorOf(kEnd, message));
+    return TextsOf(error);
+  };
+  CHECK(Has(of("Java heap space"), "-Xmx80m"));
+  CHECK(Has(of("Java heap space"), "record with live=on"));
+  CHECK(Has(of("Metaspace"), "-XX:MaxMetaspaceSize=48m"));
+  CHECK(Has(of("Cannot reserve 1 bytes of direct buffer memory"), "-XX:MaxDirectMemorySize=96m"));
+  CHECK(Has(of("unable to create native thread: possibly out of memory"), "pids limit of 48 or more"));
+  CHECK(Has(of("Requested array size exceeds VM limit"), "heaprec print --kind event app.hrec"));
+  CHECK(Has(of("no room in the warehouse"), "heaprec print --kind event app.hrec"));
+}
+
+TEST_CASE("What was different in the last ten seconds: only what is twice as much as ever before") {
+  EndFacts facts = FactsOf(std::nullopt);
+  for (uint64_t second = 0; second <= 100; ++second) {
+    const uint64_t late = second > 90 ? second - 90 : 0;
+    AccountAt at = At(second * kSecond, {{AccountItem::kThreads, Amount::Of(20 + 5 * late)},
+                                         {AccountItem::kDirectUsed, Amount::Of((10 + 2 * second) * kMiB)},
+                                         {AccountItem::kClassesLoaded, Amount::Of(1000)}});
+    at.rss = (100 + second % 3 + 9 * late) * kMiB;
+    facts.accounts.push_back(at);
+    facts.pauses.push_back({second * kSecond, kSecond / (second > 90 ? 2 : 50)});
+  }
+  const Changes changes = ChangesOf(facts, "");
+  CHECK(changes.span_ns == 10 * kSecond);
+  CHECK(changes.spans_before == 9);
+  std::vector<std::string> ids;
+  for (const Change& one : changes.rows) ids.push_back(one.id);
+  CHECK(ids == std::vector<std::string>{"threads", "rss", "gc"});
+  CHECK(changes.rows[0].at_end.value == 50);
+  CHECK(changes.rows[2].at_end.value == Approx(0.5).margin(0.01));
+  CHECK(changes.rows[2].most_before == Approx(0.02).margin(0.01));
+  // The same a minute earlier: nothing is different at the end.
+  for (AccountAt& at : facts.accounts) at.account.Set(AccountItem::kThreads, Amount::Of(at.time_ns > 40 * kSecond));
+  CHECK(ChangesOf(facts, "").rows.front().id != "threads");
+  facts.end_ns = 5 * kSecond;
+  CHECK(ChangesOf(facts, "").span_ns == 0);
+}
+
+TEST_CASE("What the ends of a crash loop have in common") {
+  std::vector<ProcessEnd> ends;
+  const auto add = [&](EndFacts facts, uint64_t lived_ns, const char* leak) {
+    facts.end_ns = lived_ns;
+    facts.header.settings = {{"MaxHeapSize", std::to_string(48 * kMiB), format::Setting::Origin::kSet}};
+    Explanation one;
+    one.file = std::to_string(ends.size()) + ".hrec";
+    one.facts = std::move(facts);
+    one.verdict = EndVerdictOf(one.facts);
+    if (leak != nullptr) one.sites = {{format::Stream::kAllocations, leak, {}, {}, FoundLeak{}}};
+    ends.push_back(EndOf(one));
+  };
+  for (const uint64_t lived : {50, 52, 47}) {
+    EndFacts error = FactsOf("jvm exit");
+    AddError(&error, ErrorOf(lived * kSecond, "Java heap space"));
+    add(std::move(error), lived * kSecond, "p.Main.fill");
+  }
+  add(FactsOf("jvm exit"), 90 * kSecond, nullptr);
+  add(FactsOf("rotated"), 10 * kSecond, nullptr);
+  const CrashLoop loop = CrashLoopOf(ends);
+  CHECK(loop.ends == 4);
+  CHECK(loop.cause.value == "OutOfMemoryError: Java heap space");
+  CHECK(loop.cause.ends == 3);
+  CHECK(loop.leak.value == "p.Main.fill");
+  CHECK(loop.heap_limit.ends == 4);
+  CHECK(loop.lived_ns == 50 * kSecond);
+  CHECK(loop.shortest_ns == 47 * kSecond);
+  CHECK(loop.longest_ns == 52 * kSecond);
+  REQUIRE(loop.typical != nullptr);
+  CHECK(loop.typical->file == "2.hrec");
+  CHECK(CrashLoopOf({}).ends == 0);
 }
 
 }  // namespace heaprec::tools::testing

@@ -66,6 +66,17 @@ void WriteHostile(const std::string& path) {
     file.Add(event);
   }
   for (uint64_t number = 1; number < 8; ++number) file.Add(Collection(number));  // leaks are told by what survives
+  format::ProcessState snapshot;
+  snapshot.id = 9;
+  snapshot.time_ns = kSecond;
+  snapshot.rss = 100 << 20;
+  snapshot.account.Set(format::AccountItem::kCgroupMax, format::Amount::Of(200 << 20));
+  file.Add(snapshot);
+  format::ProcessState error = snapshot;
+  error.id = 10;
+  error.kind = format::ProcessStateKind::kError;
+  error.cause = "<img src=x onerror=alert(1)>";
+  file.Add(error);
   file.AddWalk(kSecond / 2, Hostile(1), 1, {{Hostile(0), 10, 240}, {Hostile(1), 5, 160}, {Hostile(3), 1, 16}});
   file.Add(format::Interval{0, kSamples, 1'500'000, kSamples, kSamples, 0});
   file.End("jvm exit", 2 * kSecond);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace heaprec::tools {
@@ -67,7 +66,7 @@ Estimate SlopeOf(std::span<const TrendPoint> lows) {
   return {middle, at(std::floor((m - spread) / 2)), at(std::ceil((m + spread) / 2))};
 }
 
-size_t OnsetOf(std::span<const TrendPoint> lows, size_t least) {
+Onset OnsetOf(std::span<const TrendPoint> lows, size_t least) {
   const auto error = [&](size_t from) {
     double flat = 0;
     for (size_t i = 0; i <= from; ++i) flat += lows[i].value / static_cast<double>(from + 1);
@@ -84,12 +83,16 @@ size_t OnsetOf(std::span<const TrendPoint> lows, size_t least) {
     }
     return sum;
   };
-  size_t best = 0;
-  double smallest = std::numeric_limits<double>::infinity();
-  for (size_t from = 0; from + least <= lows.size(); ++from) {
-    if (const double of = error(from); of < smallest) smallest = of, best = from;
-  }
-  return best;
+  std::vector<double> errors;
+  for (size_t from = 0; from + least <= lows.size(); ++from) errors.push_back(error(from));
+  const auto best = std::ranges::min_element(errors);
+  // The likelihood ratio of normal errors.
+  const double most = *best * std::exp(kZ * kZ / static_cast<double>(lows.size()));
+  const auto is_likely = [most](double of) { return of <= most; };
+  const auto first = std::ranges::find_if(errors, is_likely);
+  const auto last = std::find_if(errors.rbegin(), errors.rend(), is_likely);
+  return {static_cast<size_t>(best - errors.begin()), static_cast<size_t>(first - errors.begin()),
+          static_cast<size_t>(errors.rend() - last) - 1};
 }
 
 void AmountSeries::Add(double time_s, double value) {

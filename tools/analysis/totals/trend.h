@@ -30,9 +30,13 @@ struct TrendPoint {
 std::vector<TrendPoint> LowsOf(std::span<const TrendPoint> points, size_t pieces);
 // Theil and Sen's slope, with Kendall's interval at 99 %. Needs two points or more.
 Estimate SlopeOf(std::span<const TrendPoint> lows);
-// The first point of the growth, if the amount was constant before: least squares. 0: it grows from the beginning.
-// At least `least` points are part of the growth.
-size_t OnsetOf(std::span<const TrendPoint> lows, size_t least);
+// The first point of the growth, if the amount was constant before, by least squares; 0: it grows from the beginning.
+// first, last: the points that are nearly as likely (95 %).
+struct Onset {
+  size_t best = 0, first = 0, last = 0;
+};
+// At least `least` points, of which there must be as many, are part of the growth.
+Onset OnsetOf(std::span<const TrendPoint> lows, size_t least);
 
 // An amount over time, of any duration. A point that is older by a factor has a resolution that is lower by it.
 class AmountSeries {

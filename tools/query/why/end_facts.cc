@@ -25,7 +25,8 @@ using format::AccountItem;
 using format::ProcessState;
 using format::ProcessStateKind;
 
-constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs, kBeforeNs = 600 * kSecondNs;
+constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs, kBeforeNs = 600 * kSecondNs,
+                   kRecentNs = 120 * kSecondNs;
 constexpr size_t kMaxAccounts = 2048, kMaxErrors = 256, kMaxPauses = 4096, kMaxFrames = 16;
 constexpr size_t kMaxReport = 1 << 20;  // bytes of a hs_err file or a cgroup's file
 constexpr double kClockTolerance_s = 2;
@@ -112,6 +113,16 @@ std::optional<uint64_t> EndFacts::NumberOf(std::string_view setting) const {
   return found != nullptr ? Number(found->value) : std::nullopt;
 }
 
+GcTime EndFacts::GcBetween(uint64_t from_ns, uint64_t to_ns) const {
+  GcTime time{0, to_ns - std::min(from_ns, to_ns)};
+  for (const GcPause& pause : pauses) {
+    const uint64_t begin_ns = std::max(from_ns, pause.end_ns - std::min(pause.end_ns, pause.paused_ns));
+    const uint64_t end_ns = std::min(pause.end_ns, to_ns);
+    if (end_ns > begin_ns) time.paused_ns += end_ns - begin_ns;
+  }
+  return time;
+}
+
 EndFactsReader::EndFactsReader(const format::FileHeader& header) {
   facts_.header = header;
   facts_.begin_ns = facts_.end_ns = header.start.begin_ns;
@@ -185,6 +196,8 @@ void EndFactsReader::AddSnapshot(const ProcessState& state) {
   current_.threads = state.threads;
   current_.account.Update(state.account);
   has_current_ = true;
+  recent_.push_back(current_);
+  while (recent_.front().time_ns + kRecentNs < current_.time_ns) recent_.pop_front();
   auto& kept = facts_.accounts;
   if (!kept.empty() && state.time_ns - kept.back().time_ns < step_ns_) return;
   kept.push_back(current_);
@@ -214,8 +227,9 @@ void EndFactsReader::Add(const format::Block& block) {
       facts_.gc.paused_ns += state.paused_ns;
       facts_.last_gc_ns = state.time_ns;
       if (!state.cause.empty()) facts_.last_gc_cause = ToUtf8(state.cause);
-      pauses_.push_back({state.time_ns, state.paused_ns});
-      if (pauses_.size() == 2 * kMaxPauses) pauses_.erase(pauses_.begin(), pauses_.begin() + kMaxPauses);
+      auto& pauses = facts_.pauses;
+      pauses.push_back({state.time_ns, state.paused_ns});
+      if (pauses.size() == 2 * kMaxPauses) pauses.erase(pauses.begin(), pauses.begin() + kMaxPauses);
     }
   }
   if (block.ending) facts_.end_ns = std::max(facts_.begin_ns, block.ending->time_ns);
@@ -226,18 +240,18 @@ EndFacts EndFactsReader::Finish(const Recording& recording) {
   facts_.is_running = recording.running();
   facts_.was_in_ring = recording.salvage().ring_found;
   facts_.breaks_off = !recording.skipped().empty() && recording.skipped().back().at_end;
-  if (has_current_ && facts_.accounts.back().time_ns < current_.time_ns) facts_.accounts.push_back(current_);
+  if (!recent_.empty()) {
+    auto& kept = facts_.accounts;
+    std::erase_if(kept, [&](const AccountAt& at) { return at.time_ns >= recent_.front().time_ns; });
+    std::ranges::move(recent_, std::back_inserter(kept));
+  }
   const uint64_t end_ns = facts_.end_ns, from_ns = std::max(facts_.begin_ns, end_ns - std::min(end_ns, kEndNs));
   // A collection during which the process ended.
   if (gc_begun_ns_ && *gc_begun_ns_ > facts_.last_gc_ns && *gc_begun_ns_ < end_ns) {
     facts_.gc.paused_ns += end_ns - *gc_begun_ns_;
-    pauses_.push_back({end_ns, end_ns - *gc_begun_ns_});
+    facts_.pauses.push_back({end_ns, end_ns - *gc_begun_ns_});
   }
-  for (const Pause& pause : pauses_) {
-    const uint64_t begin_ns = std::max(from_ns, pause.end_ns - std::min(pause.end_ns, pause.paused_ns));
-    if (pause.end_ns > begin_ns) facts_.gc_at_end.paused_ns += std::min(pause.end_ns, end_ns) - begin_ns;
-  }
-  facts_.gc_at_end.of_ns = end_ns - from_ns;
+  facts_.gc_at_end = facts_.GcBetween(from_ns, end_ns);
   facts_.gc.of_ns = facts_.duration_ns();
   facts_.full = full_.Soonest();
   for (auto& [site, sums] : thread_sites_) facts_.thread_sites.push_back({site, sums.started, sums.failed});
@@ -295,22 +309,34 @@ std::optional<CrashReport> FindCrashReport(const std::string& recording, const E
   return report;
 }
 
-std::optional<Survivor> ReadSurvivor(const format::FileHeader& header, const std::string& folder) {
+std::optional<Survivor> ReadSurvivor(const format::FileHeader& header, const std::string& folder,
+                                     const std::string& root) {
   if (!folder.empty()) return OomKillsIn(folder);
-  if (header.container_id.empty() || !WallClockMoved(header)) return std::nullopt;
-  for (const char* root : {"/sys/fs/cgroup/memory", "/sys/fs/cgroup"}) {
+  const auto setting = std::ranges::find(header.settings, "cgroup.inode", &format::Setting::name);
+  const uint64_t inode = setting != header.settings.end() ? Number(setting->value).value_or(0) : 0;
+  const std::string& container = header.container_id;
+  if ((container.empty() && inode == 0) || !WallClockMoved(header)) return std::nullopt;
+  const auto is_it = [&](const std::filesystem::path& path) {
+    struct stat status {};
+    if (inode != 0) return stat(path.c_str(), &status) == 0 && status.st_ino == inode;
+    return path.filename().string().find(container) != std::string::npos;
+  };
+  for (const std::string& mount : {root + "/memory", root}) {
+    if (inode != 0 && is_it(mount)) {
+      if (auto found = OomKillsIn(mount)) return found;
+    }
     // Inside the same container its cgroup is the root.
     for (const char* own : {"/proc/self/cgroup", "/proc/self/mountinfo"}) {
-      if (Head(own).find(header.container_id) == std::string::npos) continue;
-      if (auto found = OomKillsIn(root)) return found;
+      if (container.empty() || Head(own).find(container) == std::string::npos) continue;
+      if (auto found = OomKillsIn(mount)) return found;
     }
     std::error_code error;
     using Folders = std::filesystem::recursive_directory_iterator;
     constexpr auto kSkips = std::filesystem::directory_options::skip_permission_denied;
-    for (Folders at(root, kSkips, error), end; !error && at != end; at.increment(error)) {
+    for (Folders at(mount, kSkips, error), end; !error && at != end; at.increment(error)) {
       if (!at->is_directory(error)) continue;
       if (at.depth() >= kMaxDepth) at.disable_recursion_pending();
-      if (at->path().filename().string().find(header.container_id) == std::string::npos) continue;
+      if (!is_it(at->path())) continue;
       if (auto found = OomKillsIn(at->path())) return found;
     }
   }

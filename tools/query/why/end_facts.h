@@ -7,11 +7,12 @@
 //   facts.survivor = ReadSurvivor(facts.header, "");
 //
 // Units:    bytes; ns since the start of the recording.
-// Memory:   bounded: accounts are thinned, of errors the last ones are kept.
+// Memory:   bounded: accounts before the last two minutes are thinned, of errors the last ones are kept.
 // Failure:  none: what is missing stays empty.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,11 @@ struct AccountAt {
   uint64_t time_ns = 0;
   uint64_t heap_used = 0, heap_committed = 0, rss = 0, threads = 0;  // 0: unknown
   format::ProcessAccount account;
+};
+
+// Of a collection, or of several that the JVM only counts.
+struct GcPause {
+  uint64_t end_ns = 0, paused_ns = 0;
 };
 
 struct GcTime {
@@ -77,14 +83,17 @@ struct EndFacts {
   uint64_t errors_seen = 0, first_error_ns = 0;
   std::vector<format::ProcessState> heap_full;  // when it was; in order of time
   std::optional<TimeToFull::Answer> full;       // what would have been full first
-  std::vector<ThreadSite> thread_sites;  // the one with the most starts first
-  std::vector<AccountAt> accounts;       // in order of time, thinned; the last one is always present
-  GcTime gc_at_end, gc;                  // the last ten seconds, all
+  std::vector<ThreadSite> thread_sites;         // the one with the most starts first
+  std::vector<AccountAt> accounts;              // in order of time; all of the last two minutes, before them thinned
+  std::vector<GcPause> pauses;                  // the last ones, in order of time
+  GcTime gc_at_end, gc;                         // the last ten seconds, all
   std::string last_gc_cause;
   uint64_t last_gc_ns = 0;
   std::optional<CrashReport> crash;
   std::optional<Survivor> survivor;
 
+  // The pauses that ended in [from_ns, to_ns), cut at its ends.
+  GcTime GcBetween(uint64_t from_ns, uint64_t to_ns) const;
   uint64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
   // nullptr: the recording has no account of the process.
   const AccountAt* last() const { return accounts.empty() ? nullptr : &accounts.back(); }
@@ -103,9 +112,6 @@ class EndFactsReader {
   EndFacts Finish(const Recording& recording);
 
  private:
-  struct Pause {
-    uint64_t end_ns, paused_ns;
-  };
   void AddEvent(const format::ProcessState& state);
   void AddSnapshot(const format::ProcessState& state);
   EndEvent Named(const format::ProcessState& state);
@@ -116,8 +122,8 @@ class EndFactsReader {
   Names names_;
   AccountAt current_;
   bool has_current_ = false;
-  uint64_t step_ns_ = 0;  // between two accounts that are kept
-  std::vector<Pause> pauses_;
+  std::deque<AccountAt> recent_;
+  uint64_t step_ns_ = 0;  // between two older accounts that are kept
   std::optional<uint64_t> gc_begun_ns_;
   std::map<std::string, ThreadSite> thread_sites_;
   std::map<uint32_t, format::Thread> java_threads_;  // the latest platform thread with each id of the kernel's
@@ -132,8 +138,10 @@ std::optional<CrashReport> FindCrashReport(const std::string& recording, const E
 // Reads such a file's text.
 CrashReport ParseCrashReport(const std::string& file, const std::string& text);
 
-// Reads the count of OOM kills of the process' cgroup. `folder`: that cgroup; empty: the one of the recorded container,
-// if this is the same host since the same boot. nullopt: it is not there, or not readable.
-std::optional<Survivor> ReadSurvivor(const format::FileHeader& header, const std::string& folder);
+// Reads the count of OOM kills of the process' cgroup. `folder`: that cgroup; empty: the recorded one, or the one of
+// the recorded container, if this is the same host since the same boot. nullopt: it is not there, or not readable.
+// `root`: where cgroups are mounted, for tests.
+std::optional<Survivor> ReadSurvivor(const format::FileHeader& header, const std::string& folder,
+                                     const std::string& root = "/sys/fs/cgroup");
 
 }  // namespace heaprec::tools

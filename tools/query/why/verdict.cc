@@ -30,6 +30,8 @@ constexpr double kUnseenS = 1.25;
 constexpr uint64_t kUnseenNs = kSecondNs + kSecondNs / 4;
 // What is further away did not end the process.
 constexpr double kSoonS = 10;
+constexpr ptrdiff_t kStackFrames = 4;
+constexpr double kLeastFull = 0.1;  // of a limit
 constexpr double kFull = 0.97, kMuchGc = 0.3, kHostFull = 0.03;
 // Of a JVM, and of a program without one.
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
@@ -144,7 +146,8 @@ std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
       const uint64_t limit = max.ValueOr(facts.NumberOf("MaxHeapSize").value_or(0));
       std::string text;
       if (!facts.heap_full.empty())
-        text = fmt::format("heap: {} used when it was full", OfText(facts.heap_full.back().used, facts.heap_full.back().committed));
+        text = fmt::format("heap: {} used when it was full",
+                           OfText(facts.heap_full.back().used, facts.heap_full.back().committed));
       else if (last != nullptr && limit > 0)
         text = fmt::format("heap: {} used (MaxHeapSize)", OfText(last->heap_used, limit));
       if (old.is_known() && old.value() > 0)
@@ -208,10 +211,10 @@ std::string UncaughtText(const EndEvent& uncaught) {
   return what.empty() ? text : text + ": " + what;
 }
 
-void AddStack(const EndEvent& event, EndVerdict* verdict) {
+void AddStack(const EndEvent& event, std::vector<std::string>::const_iterator from, EndVerdict* verdict) {
   std::string text;
-  for (size_t i = 0; i < std::min<size_t>(event.frames.size(), 4); ++i)
-    text += (i == 0 ? "stack: " : " <- ") + event.frames[i];
+  for (auto frame = from; frame != event.frames.end() && frame - from < kStackFrames; ++frame)
+    text += (frame == from ? "stack: " : " <- ") + *frame;
   Add(&verdict->evidence, text);
 }
 
@@ -347,7 +350,7 @@ std::optional<EndVerdict> Exited(const EndFacts& facts) {
                      Certainty::kCertain,
                      {},
                      {}};
-  AddStack(*exit, &verdict);
+  AddStack(*exit, std::ranges::find(exit->frames, CallerOf(*exit)), &verdict);  // from the program's own code on
   if (exit->frames.empty()) verdict.missing.emplace_back("who called it: the recording has no stack of the call");
   if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal)) {
     verdict.evidence.push_back(fmt::format(
@@ -379,7 +382,7 @@ std::optional<EndVerdict> Uncaught(const EndFacts& facts) {
                      has_marker ? Certainty::kCertain : Certainty::kProbable,
                      {},
                      {}};
-  AddStack(*uncaught, &verdict);
+  AddStack(*uncaught, uncaught->frames.begin(), &verdict);
   if (uncaught->frames.empty()) verdict.missing.emplace_back("where it was thrown: it has no stack");
   if (!has_marker) verdict.missing.emplace_back("whether the process was killed in the second after it");
   if (is_out_of_memory) {
@@ -582,6 +585,43 @@ EndVerdict Killed(const EndFacts& facts) {
   return verdict;
 }
 
+// Used, the lowest of the last ten seconds.
+uint64_t LeastHeap(const EndFacts& facts) {
+  uint64_t least = facts.last()->heap_used;
+  for (const AccountAt& at : facts.accounts) {
+    if (at.time_ns + kEndNs >= facts.last()->time_ns) least = std::min(least, at.heap_used);
+  }
+  return least;
+}
+
+// "; fullest: cgroup 91 % (199 MiB of 220 MiB), metaspace 40 % (...)"; empty: there is no account.
+std::string FullestText(const EndFacts& facts) {
+  struct Full {
+    double share;
+    std::string text;
+  };
+  std::vector<Full> all;
+  const auto add = [&all](std::string_view name, double share, const std::string& of) {
+    all.push_back({share, fmt::format("{} {} % ({})", name, std::lround(100 * share), of)});
+  };
+  if (facts.last() == nullptr) return "";
+  for (const Owner& owner : Owners()) {
+    const OwnerAmounts amounts = AmountsOf(owner, *facts.last());
+    if (owner.id == "cgroup" || amounts.Share() <= 0) continue;
+    const uint64_t limit = amounts.limit.value();
+    uint64_t used = *amounts.Charged();
+    // The heap fills up between collections, too.
+    if (owner.id == "heap") used = LeastHeap(facts);
+    add(owner.name, static_cast<double>(used) / static_cast<double>(limit),
+        owner.is_count ? fmt::format("{} of {}", Grouped(used), Grouped(limit)) : OfText(used, limit));
+  }
+  if (const auto fill = FillOf(facts.last())) add("cgroup", fill->Share(), OfText(fill->needed, fill->limit));
+  std::erase_if(all, [](const Full& one) { return one.share < kLeastFull; });
+  std::ranges::stable_sort(all, std::ranges::greater(), &Full::share);
+  if (all.empty()) return "; nothing is near a limit";
+  return "; fullest: " + all[0].text + (all.size() > 1 ? ", " + all[1].text : "");
+}
+
 // Recordings that do not have the end of their process.
 std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   const auto of = [](const char* id, std::string text, std::string missing) {
@@ -592,7 +632,7 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   if (IsImported(facts.header.source))
     return of("continues", "not known: an imported file says nothing about the end of its process",
               "a recording by heaprec");
-  if (facts.is_running) return of("running", "the process is still running", "");
+  if (facts.is_running) return of("running", "the process is still running" + FullestText(facts), "");
   if (!facts.end_reason && facts.breaks_off && !facts.was_in_ring)
     return of("continues", "not known: the file is cut off or damaged at its end",
               "the whole file, or its shared ring");
@@ -616,15 +656,36 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
 constexpr size_t kPieces = 16, kLeastPieces = 6;
 constexpr double kLeastGrowth = 0.05;  // of the amount at the end
 constexpr double kLeastBytes = 1 << 20, kLeastCount = 5;
+constexpr int kLeastCollections = 3;
 
 std::vector<TrendPoint> LowsOf(const Owner& owner, const std::vector<AccountAt>& accounts) {
   std::vector<TrendPoint> points;
   for (const AccountAt& at : accounts) {
-    if (const auto amount = AmountsOf(owner, at).Main())
+    if (const auto amount = AmountsOf(owner, at).Charged())
       points.push_back({static_cast<double>(at.time_ns) * 1e-9, static_cast<double>(*amount)});
   }
   if (points.size() < kLeastPieces) return {};
   return LowsOf(points, std::min(kPieces, points.size()));
+}
+
+// Between collections the heap only grows; without a limit, what else is in the cgroup does not matter.
+bool CanGrow(const Owner& owner, const EndFacts& facts) {
+  if (owner.id == "cgroup") return AmountAt(facts.last(), AccountItem::kCgroupMax).is_known();
+  const auto is_late = [&](const GcPause& pause) { return pause.end_ns > facts.begin_ns + facts.duration_ns() / 2; };
+  return owner.id != "heap" || std::ranges::count_if(facts.pauses, is_late) >= kLeastCollections;
+}
+
+// What owners have of RSS: those of mappings as of their last reading, the others as of now.
+uint64_t Explained(const AccountAt& at) {
+  const auto amount = [&](AccountItem item) { return at.account[item].ValueOr(0); };
+  // After a collection the heap's pages stay resident.
+  uint64_t sum = at.heap_committed;
+  sum += std::max(amount(AccountItem::kMallocResident), amount(AccountItem::kDirectUsed));
+  for (const AccountItem item :
+       {AccountItem::kMetaspaceCommitted, AccountItem::kCodeResident, AccountItem::kStacksResident,
+        AccountItem::kCollectorResident, AccountItem::kLibrariesResident, AccountItem::kSharedDataResident})
+    sum += amount(item);
+  return sum;
 }
 
 std::string Need(uint64_t low, uint64_t high) {
@@ -647,26 +708,109 @@ std::optional<std::pair<uint64_t, uint64_t>> BesideHeap(const EndFacts& facts) {
 bool HasRisen(const EndFacts& facts, std::string_view id) {
   const auto owner = std::ranges::find(Owners(), id, &Owner::id);
   if (facts.before() == nullptr || owner->is_count) return false;
-  const uint64_t to = AmountsOf(*owner, *facts.last()).Main().value_or(0);
-  const uint64_t from = AmountsOf(*owner, *facts.before()).Main().value_or(to);
+  const uint64_t to = AmountsOf(*owner, *facts.last()).Charged().value_or(0);
+  const uint64_t from = AmountsOf(*owner, *facts.before()).Charged().value_or(to);
   return to > from + facts.last()->rss / 10;
+}
+
+constexpr uint64_t kMiB = 1 << 20;
+uint64_t RoundedUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
+bool IsSet(const EndFacts& facts, std::string_view name) {
+  const format::Setting* const setting = facts.SettingOf(name);
+  return setting != nullptr && setting->origin == format::Setting::Origin::kSet;
 }
 
 void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
+  if (!fill) return;
+  // What is in the cgroup beside this process.
+  const uint64_t rss = facts.last()->rss, shmem = AmountAt(facts.last(), AccountItem::kCgroupShmem).ValueOr(0);
+  if (shmem > fill->limit / 10) {
+    into->push_back({fmt::format("size limit below {}Mi for tmpfs (emptyDir with medium: Memory)", shmem / kMiB),
+                     fmt::format("its files take {} of the limit", BytesText(shmem))});
+  }
+  const uint64_t others = fill->needed - std::min(fill->needed, rss + shmem);
+  if (rss > 0 && others > fill->limit / 5) {
+    into->push_back({fmt::format("memory limit for {}Mi of other processes, or a container of their own",
+                                 RoundedUp(others, kMiB) / kMiB),
+                     "they share the cgroup with this one"});
+  }
   const auto heap = facts.NumberOf("MaxHeapSize");
   const auto beside = BesideHeap(facts);
-  if (!fill || !heap || !beside) return;
-  constexpr uint64_t kMiB = 1 << 20;
-  const auto mib = [](uint64_t bytes) { return (bytes + kMiB - 1) / kMiB; };
+  if (!heap || !beside) return;
   const uint64_t need = *heap + beside->second;
   if (need <= fill->limit) return;
   const std::string room = fill->limit > *heap ? BytesText(fill->limit - *heap) : "nothing";
-  std::string text = fmt::format("memory limit of {}Mi or more", mib(need));
-  if (fill->limit > beside->second + 16 * kMiB)
-    text += fmt::format(", or -Xmx{}m or less", (fill->limit - beside->second) / kMiB);
+  std::string text = fmt::format("memory limit of {}Mi or more", RoundedUp(need, kMiB) / kMiB);
+  if (fill->limit > beside->second + 16 * kMiB) {
+    const uint64_t fits = fill->limit - beside->second;
+    text += IsSet(facts, "MaxRAMPercentage")
+                ? fmt::format(", or -XX:MaxRAMPercentage={} or less", 100 * fits / fill->limit)
+                : fmt::format(", or -Xmx{}m or less", fits / kMiB);
+  }
   into->push_back({text, fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
                                      Need(beside->first, beside->second))});
+}
+
+// A larger limit of what ran out is enough if its use is steady, and a delay if it, or a part of it, grows.
+void AdviseLarger(const EndFacts& facts, const std::vector<GrownOwner>& grown, std::string_view id,
+                  std::string_view part_id, const char* option, std::vector<NextStep>* into) {
+  if (facts.last() == nullptr) return;
+  const OwnerAmounts amounts = AmountsOf(*std::ranges::find(Owners(), id, &Owner::id), *facts.last());
+  const auto used = amounts.Charged();
+  if (!used || !amounts.limit.is_known()) return;
+  const uint64_t limit = amounts.limit.value();
+  const uint64_t larger = RoundedUp(limit + limit / 2, 16 * kMiB);
+  const auto rate = std::ranges::find_if(
+      grown, [&](const GrownOwner& one) { return one.owner->id == id || one.owner->id == part_id; });
+  std::string reason = fmt::format("{} used; it was steady", OfText(*used, limit));
+  if (rate != grown.end()) {
+    const double seconds = static_cast<double>(larger - limit) / rate->per_second.value;
+    reason =
+        fmt::format("lasts {} longer, because its use grows by {}/s",
+                    render::FormatInline(seconds, render::Unit::kSeconds, true), BytesText(rate->per_second.value));
+  }
+  into->push_back({fmt::format("{}{}m", option, larger / kMiB), reason});
+}
+
+void AdviseThreads(const EndFacts& facts, std::vector<NextStep>* into) {
+  if (!facts.thread_sites.empty()) {
+    const ThreadSite& site = facts.thread_sites.front();
+    into->push_back({"a bound on the threads that " + site.site + " starts",
+                     fmt::format("{} were started there", CountOf(site.started, "thread"))});
+  }
+  const Amount pids = AmountAt(facts.last(), AccountItem::kCgroupPidsMax);
+  if (pids.is_known())
+    into->push_back({fmt::format("pids limit of {} or more", pids.value() + pids.value() / 2),
+                     fmt::format("the cgroup allows {}", pids.value())});
+}
+
+// HotSpot begins a frame with the kind of its code.
+void AdviseCrash(const EndFacts& facts, std::vector<NextStep>* into) {
+  if (!facts.crash) {
+    into->push_back({"-XX:ErrorFile=DIR/hs_err_%p.log",
+                     "a folder that outlives the container: the JVM's report has the native frame and the thread"});
+    return;
+  }
+  into->push_back({"less " + ShellQuoted(facts.crash->file), "the JVM's report: native stack, libraries, registers"});
+  const std::string& frame = facts.crash->frame;
+  const size_t open = frame.find('['), plus = frame.find('+');
+  if (frame.starts_with('C') && open < plus && plus != std::string::npos) {
+    into->push_back({"another version of " + frame.substr(open + 1, plus - open - 1), "it crashed in that library"});
+  } else if (frame.starts_with('V')) {
+    into->push_back({"the latest update of the JVM",
+                     "it crashed in the JVM's own code, where the program's use of Unsafe or JNI can lead, too"});
+  }
+}
+
+void AdviseSignal(const EndFacts& facts, std::vector<NextStep>* into) {
+  into->push_back({"kubectl describe pod", "in Kubernetes: who stopped it (a failed probe, an eviction, a rollout)"});
+  const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
+  if (signal == nullptr || IsExit(facts.end_reason)) return;
+  const uint64_t seconds = (facts.end_ns - std::min(facts.end_ns, signal->state.time_ns)) / kSecondNs;
+  into->push_back({fmt::format("terminationGracePeriodSeconds of more than {}", std::max<uint64_t>(seconds, 1)),
+                   "the process was still shutting down"});
 }
 
 }  // namespace
@@ -708,6 +852,27 @@ EndVerdict EndVerdictOf(const EndFacts& facts) {
   return IsExit(facts.end_reason) ? Ended(facts) : Killed(facts);
 }
 
+std::string CauseOf(const EndFacts& facts, const EndVerdict& verdict) {
+  if (verdict.id == "oom_kill") return "killed by the kernel's OOM killer";
+  if (verdict.id == "killed") return "killed from outside, or ended unseen";
+  if (verdict.id == "normal") return "ended by itself";
+  if (verdict.id == "crash" && facts.crash && !facts.crash->frame.empty()) return "crash in " + facts.crash->frame;
+  if (const EndEvent* const error = LastError(facts); error != nullptr && verdict.id == "out_of_memory")
+    return ErrorText(*error);
+  if (const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit); exit != nullptr && verdict.id == "exit") {
+    const auto code = CodeOf(*exit);
+    return fmt::format("{}({}) called by {}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
+                       code ? fmt::to_string(*code) : "code not known", CallerOf(*exit));
+  }
+  if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
+      signal != nullptr && verdict.id == "signal")
+    return SignalName(signal->state.used);
+  if (const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
+      uncaught != nullptr && verdict.id == "uncaught")
+    return "uncaught " + uncaught->class_name;
+  return verdict.text;
+}
+
 const std::vector<Owner>& Owners() {
   using enum AccountItem;
   static const std::vector<Owner> owners{
@@ -716,7 +881,7 @@ const std::vector<Owner>& Owners() {
       {"heap", "heap", false, {}, {}, kHeapResident, kHeapMax},
       {"old_generation", "old generation, live", false, kOldAfterCollection, {}, {}, kOldMax},
       {"direct_buffers", "direct buffers", false, kDirectUsed, {}, {}, kDirectMax},
-      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax},
+      {"metaspace", "metaspace", false, kMetaspaceUsed, kMetaspaceCommitted, kMetaspaceResident, kMetaspaceMax, true},
       {"stacks", "thread stacks", false, {}, kStacksReserved, kStacksResident, {}},
       {"malloc", "malloc", false, kMallocUsed, {}, kMallocResident, {}},
       {"unexplained", "unexplained", false, {}, {}, kUnexplained, {}},
@@ -725,7 +890,7 @@ const std::vector<Owner>& Owners() {
       {"threads", "threads", true, kThreads, {}, {}, kThreadsMax},
       {"cgroup_threads", "threads of cgroup", true, kCgroupPids, {}, {}, kCgroupPidsMax},
       {"descriptors", "open files", true, kDescriptors, {}, {}, kDescriptorsMax},
-      {"class_space", "class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax},
+      {"class_space", "class space", false, kClassSpaceUsed, kClassSpaceCommitted, {}, kClassSpaceMax, true},
       {"mapped_buffers", "mapped buffers", false, kMappedUsed, {}, {}, {}},
       {"libraries", "libraries, files", false, {}, {}, kLibrariesResident, {}},
       {"shared_classes", "shared classes", false, {}, {}, kSharedDataResident, {}},
@@ -740,12 +905,25 @@ std::optional<uint64_t> OwnerAmounts::Main() const {
   return std::nullopt;
 }
 
+std::optional<uint64_t> OwnerAmounts::Charged() const {
+  return limits_committed && committed.is_known() ? std::optional(committed.value()) : Main();
+}
+
+double OwnerAmounts::Share() const {
+  const auto charged = Charged();
+  if (!charged || !limit.is_known() || limit.value() == 0) return 0;
+  return static_cast<double>(*charged) / static_cast<double>(limit.value());
+}
+
 OwnerAmounts AmountsOf(const Owner& owner, const AccountAt& at) {
   const auto of = [&](const std::optional<AccountItem>& item) { return item ? at.account[*item] : Amount(); };
-  OwnerAmounts amounts{of(owner.used), of(owner.committed), of(owner.resident), of(owner.limit)};
+  OwnerAmounts amounts{of(owner.used), of(owner.committed), of(owner.resident), of(owner.limit),
+                       owner.limits_committed};
   const auto known = [](uint64_t bytes) { return bytes > 0 ? Amount::Of(bytes) : Amount::NotKnown(); };
   if (owner.id == "heap") amounts.used = known(at.heap_used), amounts.committed = known(at.heap_committed);
   if (owner.id == "process") amounts.resident = known(at.rss);
+  if (owner.id == "unexplained" && amounts.resident.is_known())
+    amounts.resident = Amount::Of(std::max(amounts.resident.value(), at.rss - std::min(at.rss, Explained(at))));
   // The stacks' address space says nothing about memory.
   if (owner.id == "stacks" && amounts.resident.is_known()) amounts.used = amounts.resident;
   return amounts;
@@ -755,14 +933,18 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
   std::vector<GrownOwner> grown;
   for (const Owner& owner : Owners()) {
     std::vector<TrendPoint> lows = LowsOf(owner, facts.accounts);
-    if (lows.size() < kLeastPieces) continue;
-    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(OnsetOf(lows, kLeastPieces)));
+    if (lows.size() < kLeastPieces || !CanGrow(owner, facts)) continue;
+    const Onset onset = OnsetOf(lows, kLeastPieces);
+    // It began between a piece and the next one.
+    const Estimate since{lows[onset.best].time_s, lows[onset.first > 0 ? onset.first - 1 : 0].time_s,
+                         lows[onset.last + 1].time_s};
+    lows.erase(lows.begin(), lows.begin() + static_cast<ptrdiff_t>(onset.best));
     const double rise = lows.back().value - lows.front().value;
     const Estimate slope = SlopeOf(lows);
     const double least = std::max(owner.is_count ? kLeastCount : kLeastBytes, kLeastGrowth * lows.back().value);
     if (slope.low <= 0 || rise < least) continue;
-    grown.push_back({&owner, slope, lows.front().time_s, static_cast<uint64_t>(lows.front().value),
-                     static_cast<uint64_t>(lows.back().value)});
+    grown.push_back(
+        {&owner, slope, since, static_cast<uint64_t>(lows.front().value), static_cast<uint64_t>(lows.back().value)});
   }
   std::ranges::stable_sort(grown, [](const GrownOwner& a, const GrownOwner& b) {
     return a.owner->is_count != b.owner->is_count ? b.owner->is_count : a.per_second.value > b.per_second.value;
@@ -773,9 +955,10 @@ std::vector<GrownOwner> GrowthOf(const EndFacts& facts) {
 std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdict,
                                   const std::vector<GrownOwner>& grown, const std::vector<LiveSite>& sites,
                                   const std::string& name) {
-  std::vector<NextStep> advice;
   std::string file;
   for (const std::string& one : FilesOf(name)) file += (file.empty() ? "" : " ") + ShellQuoted(one);
+  // In this order: what shows the cause, what to set, what to record the next time.
+  std::vector<NextStep> advice, settings, records;
   const auto command = [&](const std::string& words, const char* reason) {
     advice.push_back({"heaprec " + words + " " + file, reason});
   };
@@ -789,34 +972,74 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     return [stream](const LiveSite& site) { return site.leak && site.stream == stream; };
   };
   const bool was_killed = verdict.id == "oom_kill" || verdict.id == "killed";
-  const bool wants_heap = resource == Resource::kHeap || resource == Resource::kGcTime || !facts.heap_full.empty() ||
-                          grows("old_generation") || facts.gc_at_end.Share() > kMuchGc;
-  if (verdict.id == "exit" || verdict.id == "signal")
+  const bool is_heap = resource == Resource::kHeap || resource == Resource::kGcTime;
+  const bool wants_heap = is_heap || !facts.heap_full.empty() || grows("old_generation") || grows("heap") ||
+                          facts.gc_at_end.Share() > kMuchGc;
+  if (verdict.id == "crash") AdviseCrash(facts, &advice);
+  if (verdict.id == "exit" || verdict.id == "signal" || verdict.id == "uncaught")
     command("print --kind event", "the whole stack, and what came before");
-  if (wants_heap) {
-    if (facts.header.max_tracked_objects == 0) {
-      advice.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
-    } else {
-      const bool leaks = std::ranges::any_of(sites, is_leak_of(format::Stream::kAllocations));
-      command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
-    }
+  if (verdict.id == "uncaught" && facts.header.exceptions.interval_ns > 0)
+    command("tree --callers --kind exception", "which exceptions were thrown, and where");
+  if (verdict.id == "uncaught" && facts.header.exceptions.interval_ns == 0)
+    records.push_back({"record with exceptions=on", "which exceptions came before it"});
+  if (verdict.id == "signal") AdviseSignal(facts, &advice);
+  if (wants_heap && facts.header.max_tracked_objects > 0) {
+    const bool leaks = std::ranges::any_of(sites, is_leak_of(format::Stream::kAllocations));
+    command(leaks ? "leaks" : "live", leaks ? "what grows" : "what fills the heap");
   }
+  if (wants_heap && facts.header.max_tracked_objects == 0) {
+    command("top --by site", "what allocates most, which need not be what stays");
+    records.push_back({"record with live=on", "which objects filled the heap; this recording tracked none"});
+  }
+  if (is_heap) AdviseLarger(facts, grown, "heap", "old_generation", "-Xmx", &settings);
   if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
     command("top --class '*ClassLoader' --by site", "who makes class loaders");
+  if (resource == Resource::kMetaspace)
+    AdviseLarger(facts, grown, "metaspace", "metaspace", "-XX:MaxMetaspaceSize=", &settings);
+  if (resource == Resource::kClassSpace)
+    AdviseLarger(facts, grown, "class_space", "class_space", "-XX:CompressedClassSpaceSize=", &settings);
   if (resource == Resource::kDirect || grows("direct_buffers"))
     command("tree --callers --class java.nio.DirectByteBuffer", "who allocates direct buffers");
-  if (resource == Resource::kThreads || grows("threads"))
+  if (resource == Resource::kDirect)
+    AdviseLarger(facts, grown, "direct_buffers", "direct_buffers", "-XX:MaxDirectMemorySize=", &settings);
+  if (resource == Resource::kThreads || grows("threads") || grows("cgroup_threads")) {
     command("print --kind event", "which code starts threads, with stacks");
+    AdviseThreads(facts, &settings);
+  }
+  if (error != nullptr &&
+      (resource == Resource::kArray || resource == Resource::kStack || resource == Resource::kOther))
+    command("print --kind event", "the whole stack of the error");
   const bool leaks_native = std::ranges::any_of(sites, is_leak_of(format::Stream::kNative));
-  const bool wants_native =
-      leaks_native || grows("unexplained") || grows("malloc") || (was_killed && grows("process") && !wants_heap);
+  const bool wants_native = leaks_native || grows("unexplained") || grows("malloc") ||
+                            ((was_killed || verdict.id == "running") && grows("process") && !wants_heap);
   if (wants_native && facts.header.max_tracked_blocks == 0)
-    advice.push_back({"record with native=on", "which code holds native memory; this recording has none"});
+    records.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
-  if (verdict.id == "oom_kill") AdviseLimit(facts, &advice);
-  if (verdict.id == "stopped" || verdict.id == "continues" || verdict.id == "running") return advice;
-  if (advice.empty()) command("summary", "what the process did");
+  if (verdict.id == "oom_kill") AdviseLimit(facts, &settings);
+  if (was_killed && verdict.certainty != Certainty::kCertain) {
+    if (!facts.survivor && facts.SettingOf("cgroup.inode") != nullptr && FillOf(facts.last()))
+      command("why", "on its host: its cgroup counts what the kernel killed, while it exists");
+  }
+  if (verdict.id == "killed") {
+    advice.push_back({"kubectl describe pod", "in Kubernetes: OOMKilled, or a failed probe"});
+    advice.push_back({"dmesg -T | grep -i 'killed process'", "on its host: what the kernel killed"});
+  }
+  if (verdict.id == "continues" && facts.end_reason == format::kEndRotated) {
+    const size_t slash = name.rfind('/');
+    advice.push_back({"heaprec why " + ShellQuoted(slash == std::string::npos ? "." : name.substr(0, slash + 1)),
+                      "all its parts together"});
+  }
+  if (verdict.id == "stopped") settings.push_back({"record without duration=", "how the process ends"});
+  if (verdict.id == "nothing") command("verify", "what is damaged");
+  advice.insert(advice.end(), settings.begin(), settings.end());
+  advice.insert(advice.end(), records.begin(), records.end());
+  std::vector<NextStep> once;
+  for (NextStep& step : advice) {
+    if (std::ranges::find(once, step.text, &NextStep::text) == once.end()) once.push_back(std::move(step));
+  }
+  if (!once.empty() || verdict.id == "stopped" || verdict.id == "continues") return once;
+  command("summary", "what the process did");
   return advice;
 }
 

@@ -36,6 +36,8 @@ struct EndVerdict {
 };
 
 EndVerdict EndVerdictOf(const EndFacts& facts);
+// What ends of other processes have in common with it: the verdict without times, amounts and threads.
+std::string CauseOf(const EndFacts& facts, const EndVerdict& verdict);
 
 // What ran out according to an error.
 enum class Resource : uint8_t { kOther, kHeap, kMetaspace, kClassSpace, kDirect, kThreads, kStack, kArray, kGcTime };
@@ -48,25 +50,33 @@ struct Owner {
   std::string_view id, name;
   bool is_count = false;  // not bytes
   std::optional<format::AccountItem> used, committed, resident, limit;
+  bool limits_committed = false;  // the limit is of what is committed
 };
 // In the order of the table.
 const std::vector<Owner>& Owners();
 
-// The amounts of an owner at one time. Amounts that the snapshot itself has are those of the heap, and RSS.
+// The amounts of an owner at one time. Amounts that the snapshot itself has are those of the heap, and RSS. What RSS
+// has grown by since the mappings were read, and no owner explains, is unexplained.
 struct OwnerAmounts {
   format::Amount used, committed, resident, limit;
+  bool limits_committed = false;
   // What the owner costs: its used amount, else the committed one, else the resident one.
   std::optional<uint64_t> Main() const;
+  // What counts against the limit, and in growth.
+  std::optional<uint64_t> Charged() const;
+  // Of the limit; 0: not known, or there is none.
+  double Share() const;
 };
 OwnerAmounts AmountsOf(const Owner& owner, const AccountAt& at);
 
 struct GrownOwner {
   const Owner* owner = nullptr;
   Estimate per_second;
-  double since_s = 0;  // since the start of the recording
+  Estimate since_s;  // since the start of the recording; from its first account: low is that account's time
   uint64_t from = 0, to = 0;
 };
-// The owners whose minimum over time has grown, the fastest first; counts behind bytes.
+// The owners whose minimum over time has grown, the fastest first; counts behind bytes. The heap counts only with
+// collections, a cgroup only with a limit.
 std::vector<GrownOwner> GrowthOf(const EndFacts& facts);
 
 // A command or a setting, and what it is for.

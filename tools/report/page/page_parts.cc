@@ -15,12 +15,15 @@
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/query/summary/summary_query.h"
+#include "tools/query/why/explanation.h"
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
 #include "tools/report/allocations/reports.h"
 #include "tools/report/live/reports.h"
 #include "tools/report/native/reports.h"
+#include "tools/report/page/memory_picture.h"
 #include "tools/report/recording/reports.h"
+#include "tools/report/recording/why_report.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
@@ -54,6 +57,21 @@ std::string LeaksTab(const std::string& path) {
   LiveVisitor live(std::move(question), tab.tree());
   if (!tab.Run(&live) || live.result().tracked == 0) return "";
   return Html(LeaksReport({tab.scan(), live.result(), *tab.tree(), {}}, {.limit = kRows, .all = true}));
+}
+
+// Empty: the recording has no account of the process.
+std::string WhyTab(const std::string& path) {
+  const auto recordings = Recording::OpenAll(path);
+  if (!recordings.ok()) return "";
+  Explanation why = ExplainEnd(recordings->front().get(), path, /*is_alone=*/true, "");
+  const std::string picture = MemoryPicture(why.facts, why.verdict);
+  if (picture.empty()) return "";
+  AddChanges(&why);
+  // The page may be opened on another machine, so the local folder is omitted.
+  why.advice = NextStepsOf(why.facts, why.verdict, why.grown, why.sites, path.substr(path.rfind('/') + 1));
+  render::Report report("heaprec.why/1");
+  report.Add(WhyReport(why, /*is_brief=*/false));
+  return picture + Html(report);
 }
 
 std::string CensusTab(const std::string& path) {
@@ -193,6 +211,7 @@ std::map<std::string, std::string> PageTabs(const std::string& path, const forma
   const auto add = [&tabs](const char* name, std::string html) {
     if (!html.empty()) tabs[name] += html;
   };
+  add("why", WhyTab(path));
   if (header.max_tracked_objects > 0) {
     add("live", LiveTab(path));
     add("leaks", LeaksTab(path));

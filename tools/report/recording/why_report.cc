@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/render/value_format.h"
@@ -20,8 +22,11 @@ namespace {
 
 // Growth that begins in this part of the time begins with the recording.
 constexpr double kFromTheStart = 0.05;
+constexpr double kLeastGc = 0.01;
+constexpr double kNearlyFull = 0.8;   // of a limit
 constexpr uint64_t kManyStarts = 10;  // threads
-constexpr size_t kEvidence = 3, kGrown = 3, kSites = 2;
+constexpr size_t kUnreadNames = 3;
+constexpr size_t kEvidence = 3, kMissing = 1, kGrown = 3, kSites = 2, kChanges = 3, kAdvice = 3;
 
 struct AccountRow {
   const Owner* owner;
@@ -70,9 +75,17 @@ const std::vector<Column<AccountRow>>& AccountColumns() {
   return columns;
 }
 
+// "2026-11-28 22:42:22"
+std::string SecondText(uint64_t epoch_ns) {
+  std::string time = ClockText::Iso(epoch_ns);
+  time = time.substr(0, time.find('.'));
+  std::ranges::replace(time, 'T', ' ');
+  return time;
+}
+
 bool IsKnown(const OwnerAmounts& amounts) { return amounts.Main().has_value(); }
 
-void AddAccount(const EndFacts& facts, Group* into) {
+void AddAccount(const EndFacts& facts, const std::vector<GrownOwner>& grown, Group* into) {
   const AccountAt* const last = facts.last();
   if (last == nullptr) {
     into->Add(Note("no account of memory: the recording has no snapshot of the process"));
@@ -84,13 +97,24 @@ void AddAccount(const EndFacts& facts, Group* into) {
     AccountRow row{&owner, AmountsOf(owner, *last), before != nullptr ? AmountsOf(owner, *before) : OwnerAmounts()};
     if (IsKnown(row.at_end) || IsKnown(row.before)) rows.push_back(std::move(row));
   }
+  // A screen shows the first ones: what is full or has grown, then what there is at all.
+  const auto rank = [&](const AccountRow& row) {
+    const bool has_limit = row.at_end.limit.is_known();
+    if (row.owner->id == "process" || (row.owner->id == "cgroup" && has_limit)) return 0;
+    if (row.at_end.Share() >= kNearlyFull || std::ranges::find(grown, row.owner, &GrownOwner::owner) != grown.end())
+      return 1;
+    return row.owner->id != "cgroup" && row.at_end.Main().value_or(0) > 0 ? 2 : 3;
+  };
+  std::ranges::stable_sort(rows, {}, rank);
   Table table = MakeTable("account", AccountColumns(), rows);
   for (size_t i = 0; i < rows.size(); ++i) table.rows[i].unit = rows[i].owner->is_count ? Unit::kInteger : Unit::kBytes;
   table.more = "--wide shows all";
   const uint64_t end_ns = std::max(facts.end_ns, last->time_ns);
   into->Add(Hidden({{"account_ns", last->time_ns, Unit::kNanoseconds},
                     {"before_ns", before != nullptr ? Value(before->time_ns) : Value(), Unit::kNanoseconds}}));
-  Line line = Fact("account", "{} before the end; column 'before': {} earlier",
+  Line line = Fact("account",
+                   facts.is_running ? "{} before now; column 'before': {} earlier"
+                                    : "{} before the end; column 'before': {} earlier",
                    {{"", end_ns - last->time_ns, Unit::kNanoseconds},
                     {"", before != nullptr ? last->time_ns - before->time_ns : 0, Unit::kNanoseconds}},
                    Detail::kTextOnly);
@@ -121,7 +145,7 @@ void AddGrown(const EndFacts& facts, const std::vector<GrownOwner>& grown, size_
     const std::string name(one.owner->name);
     const Unit rate = one.owner->is_count ? Unit::kPerSecond : Unit::kGrowth;
     const Unit amount = one.owner->is_count ? Unit::kInteger : Unit::kBytes;
-    const std::string since = one.since_s < kFromTheStart * static_cast<double>(facts.end_ns) * 1e-9
+    const std::string since = one.since_s.value < kFromTheStart * static_cast<double>(facts.end_ns) * 1e-9
                                   ? " from the start"
                                   : " since " + Shown(one.since_s, Unit::kSeconds);
     into->Add(Fact("grew", name + " {}" + since + ": {} -> {}",
@@ -145,10 +169,12 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
   Table table = MakeTable("live_sites", columns, sites);
   table.detail = Detail::kJsonOnly;
   into->Add(std::move(table));
-  const bool tracks = facts.header.tracks();
-  if (!tracks) into->Add(Fact("leak", "not known: nothing was tracked (live=on)", {}, Detail::kTextOnly));
+  const bool tracks = facts.header.tracks(), has_objects = facts.header.source != kPreloaded;
+  if (facts.header.max_tracked_objects == 0 && has_objects)
+    into->Add(Fact("leak", "not known: no objects were tracked (live=on)", {}, Detail::kTextOnly));
   const bool has_leak = !sites.empty() && sites.front().leak.has_value();
-  if (tracks && !has_leak && sites.empty()) into->Add(Fact("leak", "no live sample at the end", {}, Detail::kTextOnly));
+  if (tracks && !has_leak && sites.empty() && is_heap_full)
+    into->Add(Fact("leak", "no live sample at the end", {}, Detail::kTextOnly));
   for (size_t i = 0; i < std::min(sites.size(), most); ++i) {
     const LiveSite& one = sites[i];
     // What is live matters where the heap is full, or grows.
@@ -156,11 +182,78 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
     const std::string kind =
         one.stream == format::Stream::kAllocations ? "" : std::string(TraitsOf(one.stream).name) + " ";
     std::string text = kind + one.site + "  " + Shown(one.bytes, Unit::kBytes);
+    if (one.stream != format::Stream::kAllocations) text += " requested";  // not all of it need be resident
     if (one.leak) text += ", " + Shown(one.leak->per_second, Unit::kGrowth);
     if (one.leak && one.leak->since_s && one.leak->since_s->low > 0)
       text += " since " + Shown(one.leak->since_s->value, Unit::kSeconds);
     into->Add(Fact(has_leak ? "leak" : "live", "{}", {{"", text}}, Detail::kTextOnly));
   }
+}
+
+void AddChangeLines(const Changes& changes, size_t most, Group* into) {
+  if (changes.span_ns == 0) return;
+  static const std::vector<Column<Change>> columns{
+      {"id", "", Unit::kText, Detail::kJsonOnly, [](const Change& one) { return Value(one.id); }},
+      {"name", "", Unit::kText, Detail::kJsonOnly, [](const Change& one) { return Value(one.name); }},
+      {"at_end", "", Unit::kNumber, Detail::kJsonOnly, [](const Change& one) { return Value(one.at_end); }},
+      {"most_before", "", Unit::kNumber, Detail::kJsonOnly, [](const Change& one) { return Value(one.most_before); }},
+  };
+  Table table = MakeTable("differs.rows", columns, changes.rows);
+  table.detail = Detail::kJsonOnly;
+  into->Add(Hidden({{"differs.span_ns", changes.span_ns, Unit::kNanoseconds},
+                    {"differs.spans_before", changes.spans_before, Unit::kInteger}}));
+  into->Add(std::move(table));
+  const std::string span = Shown(static_cast<double>(changes.span_ns) * 1e-9, Unit::kSeconds);
+  for (size_t i = 0; i < std::min(changes.rows.size(), most); ++i) {
+    const Change& one = changes.rows[i];
+    into->Add(Fact("differs", "{}: {} in the last " + span + ", at most {} before",
+                   {{"", one.name}, {"", one.at_end, one.unit}, {"", one.most_before, one.unit}}, Detail::kTextOnly));
+  }
+}
+
+const char* OriginName(format::Setting::Origin origin) {
+  switch (origin) {
+    case format::Setting::Origin::kDefault:
+      return "default";
+    case format::Setting::Origin::kSet:
+      return "set";
+    case format::Setting::Origin::kChosen:
+      return "chosen by the JVM";
+    case format::Setting::Origin::kUnknown:
+      break;
+  }
+  return "not known";
+}
+
+void AddSettings(const EndFacts& facts, Group* into) {
+  using format::Setting;
+  static const std::vector<Column<Setting>> columns{
+      {"name", "", Unit::kText, Detail::kJsonOnly, [](const Setting& one) { return Value(ToUtf8(one.name)); }},
+      {"value", "", Unit::kText, Detail::kJsonOnly, [](const Setting& one) { return Value(ToUtf8(one.value)); }},
+      {"origin", "", Unit::kText, Detail::kJsonOnly, [](const Setting& one) { return Value(OriginName(one.origin)); }},
+  };
+  Table table = MakeTable("settings", columns, facts.header.settings);
+  table.detail = Detail::kJsonOnly;
+  into->Add(std::move(table));
+  std::string set;
+  for (const Setting& one : facts.header.settings) {
+    if (one.origin == Setting::Origin::kSet) set += (set.empty() ? "" : ", ") + ToUtf8(one.name + "=" + one.value);
+  }
+  if (set.empty()) return;
+  Line line = Fact("settings", "{}", {{"", set}}, Detail::kWide);
+  into->Add(std::move(line));
+}
+
+void AddAdvice(const std::vector<NextStep>& advice, size_t most, Group* into) {
+  static const std::vector<Column<NextStep>> columns{
+      {"text", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.text); }},
+      {"reason", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.reason); }},
+  };
+  Table table = MakeTable("next", columns, advice);
+  table.detail = Detail::kJsonOnly;
+  into->Add(std::move(table));
+  for (size_t i = 0; i < std::min(advice.size(), most); ++i)
+    into->Add(Fact("next", "{}  # {}", {{"", advice[i].text}, {"", advice[i].reason}}, Detail::kTextOnly));
 }
 
 void AddGc(const EndFacts& facts, Group* into) {
@@ -174,7 +267,8 @@ void AddGc(const EndFacts& facts, Group* into) {
                   {"gc.share", facts.gc.Share(), Unit::kShare},
                   {"gc.last_cause", facts.last_gc_cause},
                   {"gc.last_before_end_ns", ago_ns, Unit::kNanoseconds},
-                  {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds}}));
+                  {"gc.at_end_ns", facts.gc_at_end.of_ns, Unit::kNanoseconds}},
+                 facts.gc_at_end.Share() >= kLeastGc ? Detail::kAlways : Detail::kWide));
 }
 
 // What had filled the heap when it was full for the last time.
@@ -204,7 +298,7 @@ void AddHeapFull(const EndFacts& facts, const std::vector<LivePart>& parts, size
   }
 }
 
-bool IsHeapFull(const WhyAnswer& answer) {
+bool IsHeapFull(const Explanation& answer) {
   const EndEvent* const error = LastError(answer.facts);
   return !answer.facts.heap_full.empty() || (error != nullptr && ResourceOf(*error) == Resource::kHeap) ||
          std::ranges::any_of(answer.grown, [](const GrownOwner& one) { return one.owner->id == "old_generation"; });
@@ -221,26 +315,24 @@ void AddTexts(const char* heading, const std::vector<std::string>& texts, size_t
 
 }  // namespace
 
-Group WhyReport(const WhyAnswer& answer, const char* name) {
+Group WhyReport(const Explanation& answer, bool is_brief) {
   const EndFacts& facts = answer.facts;
   const EndVerdict& verdict = answer.verdict;
-  const auto most = [&](size_t brief) { return answer.is_brief ? brief : SIZE_MAX; };
-  Group group{name, {}};
+  const auto most = [&](size_t brief) { return is_brief ? brief : SIZE_MAX; };
+  Group group{"", {}};
   const uint64_t end_epoch_ns = facts.header.start_epoch_ns + facts.end_ns;
-  std::string time = ClockText::Iso(end_epoch_ns);
-  time = time.substr(0, time.find('.'));
-  std::ranges::replace(time, 'T', ' ');
   const std::string errors =
       facts.errors_seen > 0
           ? fmt::format("; {}, the first at {}", CountOf(facts.errors_seen, "error"),
                         Duration(facts.first_error_ns - std::min(facts.first_error_ns, facts.begin_ns)))
           : "";
   group.Add(Fact(IsOver(verdict.id) ? "died" : "recorded", "{} UTC after {}, {}{}",
-                 {{"", time},
+                 {{"", SecondText(end_epoch_ns)},
                   {"duration_ns", facts.duration_ns(), Unit::kNanoseconds},
-                  {"", facts.end_reason   ? "end marker: " + *facts.end_reason
-                       : facts.is_running ? std::string("still running")
-                                          : std::string("no end marker")},
+                  {"", facts.end_reason == format::kEndRecovered ? "no end marker (recovered)"
+                       : facts.end_reason                        ? "end marker: " + *facts.end_reason
+                       : facts.is_running                        ? std::string("still running")
+                                                                 : std::string("no end marker")},
                   {"", errors}}));
   group.Add(Hidden({{"end_epoch_ns", end_epoch_ns, Unit::kDigits},
                     {"end_marker", facts.end_reason ? Value(*facts.end_reason) : Value()},
@@ -250,8 +342,8 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
                  {{"why.text", verdict.text}, {"why.certainty", CertaintyName(verdict.certainty)}}));
   group.Add(Hidden({{"why.evidence", verdict.evidence}, {"why.missing", verdict.missing}}));
   AddTexts("evidence", verdict.evidence, most(kEvidence), &group);
-  AddTexts("missing", verdict.missing, most(kEvidence), &group);
-  AddAccount(facts, &group);
+  AddTexts("missing", verdict.missing, most(kMissing), &group);
+  AddAccount(facts, answer.grown, &group);
   AddGrown(facts, answer.grown, most(kGrown), &group);
   group.Add(Hidden({{"time_to_full", TimeToFullValue(facts.full)}}));
   if (facts.full) group.Add(Fact("memory", "{}", {{"", FullText(*facts.full, facts.is_running)}}, Detail::kTextOnly));
@@ -267,16 +359,126 @@ Group WhyReport(const WhyAnswer& answer, const char* name) {
                    is_many ? Detail::kAlways : Detail::kWide));
   }
   AddGc(facts, &group);
-  static const std::vector<Column<NextStep>> columns{
-      {"text", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.text); }},
-      {"reason", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.reason); }},
+  AddChangeLines(answer.changes, most(kChanges), &group);
+  AddSettings(facts, &group);
+  AddAdvice(answer.advice, most(kAdvice), &group);
+  return group;
+}
+
+namespace {
+
+std::string OfText(size_t some, size_t ends) {
+  return some == ends ? fmt::format("all {}", ends) : fmt::format("{} of {}", some, ends);
+}
+
+// "2026-11-28 22:42:22" without the year.
+std::string ShortTime(uint64_t epoch_ns) { return SecondText(epoch_ns).substr(5); }
+
+std::string FileName(const std::string& path) { return ToUtf8(path.substr(path.rfind('/') + 1)); }
+
+const std::vector<Column<ProcessEnd>>& EndColumns() {
+  static const std::vector<Column<ProcessEnd>> columns{
+      {"file", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(ToUtf8(end.file)); }},
+      {"end_epoch_ns", "", Unit::kDigits, Detail::kJsonOnly,
+       [](const ProcessEnd& end) { return Value(end.end_epoch_ns); }},
+      {"", "ended (UTC)", Unit::kText, Detail::kTextOnly,
+       [](const ProcessEnd& end) { return Value(ShortTime(end.end_epoch_ns)); }},
+      {"", "after", Unit::kSeconds, Detail::kTextOnly,
+       [](const ProcessEnd& end) { return Value(static_cast<double>(end.lived_ns) * 1e-9); }},
+      {"lived_ns", "", Unit::kNanoseconds, Detail::kJsonOnly,
+       [](const ProcessEnd& end) { return Value(end.lived_ns); }},
+      {"verdict", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.verdict.id); }},
+      {"certainty", "", Unit::kText, Detail::kJsonOnly,
+       [](const ProcessEnd& end) { return Value(CertaintyName(end.verdict.certainty)); }},
+      {"cause", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.cause); }},
+      {"grew", "", Unit::kText, Detail::kJsonOnly,
+       [](const ProcessEnd& end) { return end.grown.empty() ? Value() : Value(end.grown.front().owner->id); }},
+      {"leak", "", Unit::kText, Detail::kJsonOnly,
+       [](const ProcessEnd& end) { return end.leak.empty() ? Value() : Value(end.leak); }},
+      {"heap_limit", "", Unit::kBytes, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.heap_limit); }},
+      {"memory_limit", "", Unit::kBytes, Detail::kJsonOnly,
+       [](const ProcessEnd& end) { return Value(end.memory_limit); }},
+      {"", "file", Unit::kText, Detail::kTextOnly, [](const ProcessEnd& end) { return Value(FileName(end.file)); }},
+      {"text", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.verdict.text); }},
+      {"", "how it ended", Unit::kText, Detail::kTextOnly,
+       [](const ProcessEnd& end) {
+         const bool is_sure = end.verdict.certainty == Certainty::kCertain || !end.is_over();
+         return Value(is_sure ? end.cause : "probably " + end.cause);
+       }},
   };
-  Table table = MakeTable("next", columns, answer.advice);
-  table.detail = Detail::kJsonOnly;
-  group.Add(std::move(table));
-  for (size_t i = 0; i < std::min(answer.advice.size(), most(kEvidence)); ++i)
-    group.Add(
-        Fact("next", "{}  # {}", {{"", answer.advice[i].text}, {"", answer.advice[i].reason}}, Detail::kTextOnly));
+  return columns;
+}
+
+void AddCommon(const CrashLoop& common, Group* into) {
+  const size_t ends = common.ends;
+  const bool is_loop = common.cause.ends > 1;
+  const auto add = [&](const char* heading, const std::string& path, const Shared<std::string>& shared,
+                       const std::string& more, std::vector<Field> fields) {
+    if (shared.ends == 0) return;
+    fields.insert(fields.begin(), {{path + ".value", shared.value}, {"", OfText(shared.ends, ends)}});
+    fields.push_back({path + ".ends", shared.ends, Unit::kInteger});
+    into->Add(
+        Fact(heading, "{} ({})" + more, std::move(fields), shared.ends > 1 ? Detail::kAlways : Detail::kJsonOnly));
+  };
+  add("why", "common.cause", common.cause, "", {});
+  if (!is_loop) into->Add(Fact("why", "no two of them ended alike", {}, Detail::kTextOnly));
+  into->Add(Fact("after", "{} ({} to {})",
+                 {{"common.lived_ns", common.lived_ns, Unit::kNanoseconds},
+                  {"common.shortest_ns", common.shortest_ns, Unit::kNanoseconds},
+                  {"common.longest_ns", common.longest_ns, Unit::kNanoseconds}},
+                 is_loop ? Detail::kAlways : Detail::kJsonOnly));
+  const bool is_count = std::ranges::any_of(
+      Owners(), [&](const Owner& owner) { return owner.name == common.grown.value && owner.is_count; });
+  add("grew", "common.grew", common.grown, ", {}",
+      {{"common.grew.per_second", common.grown_per_second, is_count ? Unit::kPerSecond : Unit::kGrowth}});
+  add("leak", "common.leak", common.leak, "", {});
+  std::string limits;
+  for (const auto& [name, shared] : {std::pair("MaxHeapSize", common.heap_limit), {"cgroup", common.memory_limit}}) {
+    if (shared.ends > 1)
+      limits += fmt::format("{}{} {} ({})", limits.empty() ? "" : ", ", name, Shown(shared.value, Unit::kBytes),
+                            OfText(shared.ends, ends));
+  }
+  if (!limits.empty()) into->Add(Fact("limits", "{}", {{"", limits}}, Detail::kTextOnly));
+}
+
+}  // namespace
+
+Group CrashLoopReport(const CrashLoopAnswer& answer) {
+  Group group{"", {}};
+  const CrashLoop& common = answer.common;
+  if (common.ends == 0) {
+    group.Add(Fact("died", "no end of a process in {} recording(s)", {{"", answer.ends.size(), Unit::kInteger}}));
+  } else {
+    const auto is_over = [](const ProcessEnd& end) { return end.is_over(); };
+    const auto first = std::ranges::find_if(answer.ends, is_over);
+    const auto last = std::find_if(answer.ends.rbegin(), answer.ends.rend(), is_over);
+    group.Add(Fact("died", "{} of {} recorded processes, {} to {} UTC",
+                   {{"common.ends", common.ends, Unit::kInteger},
+                    {"processes", answer.ends.size(), Unit::kInteger},
+                    {"", SecondText(first->end_epoch_ns)},
+                    {"", SecondText(last->end_epoch_ns)}}));
+    AddCommon(common, &group);
+  }
+  using Unread = CrashLoopAnswer::Unread;
+  static const std::vector<Column<Unread>> columns{
+      {"file", "", Unit::kText, Detail::kJsonOnly, [](const Unread& one) { return Value(ToUtf8(one.file)); }},
+      {"reason", "", Unit::kText, Detail::kJsonOnly, [](const Unread& one) { return Value(ToUtf8(one.reason)); }},
+  };
+  Table unread = MakeTable("unreadable", columns, answer.unread);
+  unread.detail = Detail::kJsonOnly;
+  group.Add(std::move(unread));
+  if (!answer.unread.empty()) {
+    std::string names;
+    for (size_t i = 0; i < std::min<size_t>(answer.unread.size(), kUnreadNames); ++i)
+      names += (i > 0 ? ", " : "") + FileName(answer.unread[i].file);
+    if (answer.unread.size() > kUnreadNames) names += ", ...";
+    group.Add(Fact("unreadable", "{} file(s): {}", {{"", answer.unread.size(), Unit::kInteger}, {"", names}},
+                   Detail::kTextOnly));
+  }
+  AddAdvice(answer.advice, kAdvice, &group);
+  Table ends = MakeTable("ends", EndColumns(), answer.ends);
+  ends.more = "--wide shows all";
+  group.Add(std::move(ends));
   return group;
 }
 

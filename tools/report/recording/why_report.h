@@ -1,26 +1,30 @@
-// `heaprec why` as a report: how the process ended, its account of memory, what grew, and what to do.
+// `heaprec why` as a report: how a process ended, its account of memory, what grew, and what to do; or what the ends of
+// several have in common.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "tools/query/live/live_query.h"
-#include "tools/query/why/end_facts.h"
-#include "tools/query/why/verdict.h"
+#include "tools/query/why/crash_loop.h"
+#include "tools/query/why/explanation.h"
 #include "tools/render/report.h"
 
 namespace heaprec::tools {
 
-struct WhyAnswer {
-  const EndFacts& facts;
-  const EndVerdict& verdict;
-  const std::vector<GrownOwner>& grown;
-  const std::vector<LiveSite>& sites;   // leaks first
-  const std::vector<LivePart>& filled;  // what was live when the heap was full
+// `is_brief`: shows only the first evidence, sites, changes and advice.
+render::Group WhyReport(const Explanation& answer, bool is_brief);
+
+struct CrashLoopAnswer {
+  const std::vector<ProcessEnd>& ends;  // in order of time
+  const CrashLoop& common;
+  struct Unread {
+    std::string file, reason;
+  };
+  const std::vector<Unread>& unread;
   const std::vector<NextStep>& advice;
-  bool is_brief = false;  // shows only the first evidence, sites and advice
 };
 
-// `name`: empty, or "recordings[]" if there are several.
-render::Group WhyReport(const WhyAnswer& answer, const char* name);
+// The ends are a table that FitScreen can shorten.
+render::Group CrashLoopReport(const CrashLoopAnswer& answer);
 
 }  // namespace heaprec::tools
