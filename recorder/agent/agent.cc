@@ -94,12 +94,6 @@ void JNICALL OnGcFinish(jvmtiEnv*) {
   if (auto* const states = sources::active_heap_states.load(std::memory_order_acquire)) states->OnGcEnd();
 }
 
-// "com.x.Main", "module/com.x.Main" or "/opt/app.jar"; empty: the JVM was not started by a launcher.
-std::string MainOf(jvmtiEnv* jvmti) {
-  const std::string main = sources::PropertyOf(jvmti, "sun.java.command");
-  return main.substr(0, main.find(' '));
-}
-
 }  // namespace
 
 Agent& Agent::Instance() {
@@ -121,7 +115,7 @@ jint Agent::OnLoad(JavaVM* vm, const char* text) {
   if (!options.ok()) return Fail(options.error().message, AsksForStrict(all));
   auto environment = MakeEnvironment(vm);
   if (!environment.ok()) return Fail(environment.error().message, options_.strict);
-  if (!options->Records(MainOf(jvmti_))) {
+  if (!RecordsThisJvm()) {
     jvmti_->DisposeEnvironment();
     jvmti_ = nullptr;
     return JNI_OK;
@@ -194,6 +188,11 @@ Result<Options> Agent::TakeOptions(const std::string& text) {
   options_text_ = options_.given;
   SetLogLevel(options_.log_level);
   return options;
+}
+
+bool Agent::RecordsThisJvm() const {
+  const std::string main = sources::PropertyOf(jvmti_, "sun.java.command");
+  return options_.Records(main.substr(0, main.find(' ')));
 }
 
 Status Agent::MakeEnvironment(JavaVM* vm) {

@@ -59,6 +59,8 @@ class Agent {
   jint StopByCommand();
   jint FlushByCommand();
   std::string State() const;
+  // By the options `only` and `skip`, and the main class or jar of the launcher's command line.
+  bool RecordsThisJvm() const;
   Status MakeEnvironment(JavaVM* vm);
   // Creates the environment, if there is none, for an agent that was loaded or called after the JVM's start.
   Status MakeLateEnvironment(JavaVM* vm);

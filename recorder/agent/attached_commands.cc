@@ -49,6 +49,7 @@ jint Agent::StartByCommand(JavaVM* vm, const Command& command) {
     if (!environment.ok()) return Refuse(environment.error().message);
     StopInlineAllocation(/*is_late=*/true);
   }
+  if (!RecordsThisJvm()) return Reply(ReplyStatus::kOk, State()), JNI_OK;
   AskForExceptions();
   auto begun = Begin(jni);
   // The JVM continues in any case; the attaching tool gets the status.
