@@ -25,9 +25,10 @@ ExitCode RunCheck(const CheckCommandOptions& options) {
   const ExitCode read = Check(*question, &answer);
   if (read != ExitCode::kOk && read != ExitCode::kDamaged) return read;
   const std::string& format = options.output.format;
-  const ExitCode written = format == "junit"   ? WriteFile("-", false, AsJunit(answer))
-                           : format == "sarif" ? WriteFile("-", false, AsSarif(answer))
-                                               : render::Print(CheckReport(answer), options.output);
+  const ExitCode written = format == "junit"    ? WriteFile("-", false, AsJunit(answer))
+                           : format == "sarif"  ? WriteFile("-", false, AsSarif(answer))
+                           : format == "github" ? WriteFile("-", false, AsGitHub(answer))
+                                                : render::Print(CheckReport(answer), options.output);
   if (written != ExitCode::kOk) return written;
   return answer.Fails() ? ExitCode::kCheckFailed : read;
 }
@@ -82,7 +83,7 @@ Command CheckCommand() {
   command.AddFlag("--accept-untrustworthy", options->check.accepts_untrustworthy,
                   "Check budgets even if a recording is not trustworthy (default: inconclusive, exit code 1)");
   command.AddFlag("--strict", options->check.is_strict, "Also exit with 1 if a budget is inconclusive");
-  options->output.AddTo(command, {"junit", "sarif"});
+  options->output.AddTo(command, {"junit", "sarif", "github"});
   options->check.scan.AddTo(command);
   command.footer =
       R"(A budget is exceeded only if the whole 95 % interval is above it. Exit code 1: a

@@ -37,6 +37,19 @@ std::string Sentence(const CheckResult& check) {
                      check.needs_runs ? "; one run per side is not sufficient" : "");
 }
 
+// Escapes what would end a workflow command, or one of its properties.
+std::string WorkflowText(std::string_view text, bool is_property) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ','))) {
+      escaped += fmt::format("%{:02X}", static_cast<int>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 std::string Reasons(const CheckAnswer& answer) {
   return Markup(render::Printable(fmt::format("{}", fmt::join(TrustTexts(answer), "; "))));
 }
@@ -117,6 +130,24 @@ std::string AsJunit(const CheckAnswer& answer) {
     xml += fmt::format("    <system-err>{}</system-err>\n", reasons);
   }
   return xml + "  </testsuite>\n</testsuites>\n";
+}
+
+std::string AsGitHub(const CheckAnswer& answer) {
+  static constexpr std::array<std::string_view, 4> kLevels{"", "error", "warning", "error"};
+  std::string lines;
+  const auto append = [&lines](std::string_view level, const std::string& title, const std::string& message) {
+    lines += fmt::format("::{} title={}::{}\n", level, WorkflowText(title, /*is_property=*/true),
+                         WorkflowText(message, /*is_property=*/false));
+  };
+  for (const CheckResult& check : answer.All()) {
+    if (check.outcome == CheckOutcome::kWithin && !answer.IsWithheld()) continue;
+    const auto outcome = static_cast<size_t>(answer.IsWithheld() ? CheckOutcome::kInconclusive : check.outcome);
+    append(kLevels[outcome], "heaprec: " + check.name, Sentence(check));
+  }
+  for (const std::string& doubt : TrustTexts(answer)) {
+    append(answer.IsWithheld() ? "error" : "warning", "heaprec: " + answer.recording, doubt);
+  }
+  return lines;
 }
 
 std::string AsSarif(const CheckAnswer& answer) {

@@ -22,6 +22,9 @@ std::string RowsText(const CheckedRows& rows);
 std::vector<std::string> TrustTexts(const CheckAnswer& answer);
 
 std::string AsJunit(const CheckAnswer& answer);
+// Workflow commands of GitHub Actions, which become annotations: exceeded and unknown budgets are errors, inconclusive
+// ones warnings.
+std::string AsGitHub(const CheckAnswer& answer);
 // SARIF 2.1.0: exceeded budgets are errors, inconclusive ones warnings.
 std::string AsSarif(const CheckAnswer& answer);
 

@@ -506,6 +506,23 @@ TEST_CASE_METHOD(Scratch, "Text and Markdown say what was measured and what is a
                       "2000000,"));
 }
 
+TEST_CASE_METHOD(Scratch, "Annotations for GitHub name budgets that are not kept, and escape what would end them") {
+  WriteQuarters(path);
+  const std::string lines =
+      Heaprec(
+          "check --format github --budget 'total<1MB' --budget 'site:a,b<1MB' --budget 'class:byte[]<25%' "
+          "--budget 'total<9MB' " +
+          path)
+          .out;
+  INFO(lines);
+  CHECK(Count(lines, "\n") == 3);
+  CHECK(lines.starts_with("::error title=heaprec%3A total<1MB::1.91 MiB measured, 1.00 MiB allowed\n"));
+  CHECK(lines.find("::error title=heaprec%3A site%3Aa%2Cb<1MB::unknown (") != std::string::npos);
+  CHECK(
+      lines.find("::warning title=heaprec%3A class%3Abyte[]<25%25::25.0 %25 (19.2-31.6) measured, 25.0 %25 allowed") !=
+      std::string::npos);
+}
+
 TEST_CASE_METHOD(Scratch, "SARIF has a result for each budget, and its level") {
   WriteQuarters(path);
   const json sarif = json::parse(
