@@ -18,7 +18,7 @@ if [ "${1:-}" = demo ] || [ "${1:-}" = build ]; then purpose=$1; shift; fi
 if [ "$purpose" = demo ]; then
   packages+=(unzip)
 else
-  packages+=(libssl-dev libsqlite3-dev libprotozero-dev libjs-dygraphs libboost-dev catch2)
+  packages+=(libssl-dev libsqlite3-dev libprotozero-dev libjs-dygraphs libboost-dev catch2 junit5)
 fi
 if [ "$purpose" = tests ]; then
   packages+=(clang-format shellcheck spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh

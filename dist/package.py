@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tarfile
 import time
-import zipfile
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 
@@ -63,18 +62,6 @@ def compressed(data):
     return gzip.compress(data, 9, mtime=0)
 
 
-def undated(jar):
-    """The jar with the same entries in the same order, without the times of the build."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(jar)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
-        for entry in old.infolist():
-            info = zipfile.ZipInfo(entry.filename, time.gmtime(EPOCH)[:6])
-            info.external_attr = (0o755 << 16 | 0x10) if entry.is_dir() else 0o644 << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            new.writestr(info, old.read(entry))
-    return out.getvalue()
-
-
 def command_of(named, machine):
     """How the command is run here. The static one needs no other machine's libraries."""
     if machine == os.uname().machine:
@@ -102,7 +89,6 @@ def sources_of(named, version, machine):
     for name, path in named.items():
         with open(path, "rb") as file:
             sources[name] = file.read()
-    sources["heaprec.jar"] = undated(sources["heaprec.jar"])
     for shell in ("bash", "zsh", "fish"):
         sources[shell] = output_of(*heaprec, "completion", shell)
     sources["man:heaprec"] = compressed(output_of(*heaprec, "man"))

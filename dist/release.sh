@@ -19,9 +19,11 @@ grep -qx "## $version" CHANGELOG.md || fail "CHANGELOG.md has no heading '## $ve
 bazel build //dist
 mkdir -p "$1"
 cp bazel-bin/dist/heaprec[-_]"$version"* dist/install.sh "$1/"
+java/check_release.py "$1/heaprec-$version"
 if command -v aarch64-linux-gnu-g++ >/dev/null; then
   bazel build --config=aarch64 //dist
-  cp bazel-aarch64-bin/dist/heaprec[-_]"$version"* "$1/"
+  cp bazel-aarch64-bin/dist/heaprec_"$version"_arm64.deb bazel-aarch64-bin/dist/heaprec-"$version"-linux-* "$1/"
+  cp "bazel-aarch64-bin/dist/heaprec-$version.jar" "$1/heaprec-$version-linux-aarch64.jar" # a classifier
 else
   echo "release.sh: no cross compiler: no files for aarch64" >&2
 fi

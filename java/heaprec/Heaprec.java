@@ -1,5 +1,6 @@
 package heaprec;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -9,11 +10,15 @@ import java.util.Objects;
  * Records this JVM, labels the samples of its threads, for example with a request, user or test, and samples without a
  * recording: the program then gets the sampled objects that are live, and those that died.
  *
- * <p>Without the agent {@link #label} does nothing; call {@link #load} before all other methods.
+ * <p>{@link #start}, {@link #startSampling} and {@link Probe#begin} load the agent of heaprec.jar, unless the JVM has
+ * one. Where heaprec does not run (JDK 8, musl, other platforms; {@link #isSupported}) one line on standard error says
+ * so, and all methods do nothing: they return null, or an empty list.
  */
 public final class Heaprec {
     // True until a call finds no agent; an agent loaded later sets it again. A race costs one more failing call.
     private static boolean linked = true;
+
+    private static volatile boolean found; // the agent; it stays
 
     private static final int MAX_TRACKED = 65_536;
 
@@ -37,26 +42,38 @@ public final class Heaprec {
         }
     }
 
+    /** Returns whether heaprec runs in this JVM: JDK 11 or later, HotSpot, Linux with glibc, x86-64 or aarch64. */
+    public static boolean isSupported() {
+        return Platform.objection() == null;
+    }
+
     /**
-     * Loads libheaprec.so, unless the JVM was started with it or it was attached.
+     * Loads the agent, unless this JVM has it: from heaprec.jar, or what the system property heaprec.native names.
      *
-     * @param library its absolute path
-     * @throws UnsatisfiedLinkError if the file does not exist, or is for another machine
+     * @throws IllegalStateException with the reason if it cannot be loaded
      */
-    public static void load(String library) {
-        System.load(library);
-        linked = true;
+    public static void load() {
+        Agent.isReady();
+    }
+
+    /**
+     * Registers {@link HeaprecMXBean} with this JVM's platform MBean server, for consoles and actuators. A second call
+     * does nothing, from whichever class loader.
+     */
+    public static void registerMXBean() {
+        RecorderBean.register();
     }
 
     /**
      * Starts a recording.
      *
-     * @param options agent options, such as "file=rec.hrec,rate=150"
+     * @param options agent options, such as "file=rec.hrec,rate=150"; may be empty
      * @return the path of the recording
      * @throws IllegalStateException with the agent's reason if it cannot record: a recording is running, an option is
-     *     unknown, the file cannot be created, the agent is not loaded
+     *     unknown, the file cannot be created, the agent cannot be loaded
      */
     public static String start(String options) {
+        if (!Agent.isReady()) return null;
         String answer = ask("start" + (options.isEmpty() ? "" : "," + options));
         return answer.startsWith("recording ") ? answer.substring("recording ".length()) : answer;
     }
@@ -68,7 +85,7 @@ public final class Heaprec {
      * @throws IllegalStateException if no recording is running
      */
     public static String stop() {
-        return ask("stop");
+        return Agent.isAbsent() ? null : ask("stop");
     }
 
     /**
@@ -82,6 +99,7 @@ public final class Heaprec {
      */
     public static String dump(String path) {
         Objects.requireNonNull(path, "path");
+        if (Agent.isAbsent()) return null;
         try {
             return okay(dump0(path));
         } catch (UnsatisfiedLinkError e) {
@@ -91,7 +109,29 @@ public final class Heaprec {
 
     /** Returns "recording FILE", "waiting" (for its delay) or "idle". */
     public static String status() {
-        return ask("status");
+        return Agent.isAbsent() ? null : ask("status");
+    }
+
+    /**
+     * Returns the rows of {@code heaprec top}, largest first, by running the command.
+     *
+     * @param recording its path; it may be running
+     * @param by "site", "class", "thread", "package", ... as of the option --by
+     * @param limit maximum number of rows; 0: all
+     * @throws IOException if the command cannot be run, or refuses the file
+     */
+    public static List<TopRow> top(String recording, String by, int limit) throws IOException {
+        return TopRow.ofRecording(recording, by, limit);
+    }
+
+    /**
+     * Runs a heaprec command, such as {@code runCommand("report", "-o", "app.html", "app.hrec")}.
+     *
+     * @return the lines that it prints
+     * @throws IOException if it cannot be run, or exits with another code than 0: with what it says
+     */
+    public static List<String> runCommand(String... arguments) throws IOException {
+        return Command.run(arguments);
     }
 
     /** {@link #startSampling(long, int)} with up to 4,096 tracked objects. */
@@ -115,12 +155,12 @@ public final class Heaprec {
     public static void startSampling(long everyBytes, int maxTracked) {
         if (everyBytes < 1) throw new IllegalArgumentException("everyBytes: " + everyBytes);
         if (maxTracked < 1 || maxTracked > MAX_TRACKED) throw new IllegalArgumentException("maxTracked: " + maxTracked);
-        sample(everyBytes, maxTracked);
+        if (Agent.isReady()) sample(everyBytes, maxTracked);
     }
 
     /** Ends the sampling and forgets the live objects; the dead ones are still available. Does nothing if none runs. */
     public static void stopSampling() {
-        sample(0, 0);
+        if (!Agent.isAbsent()) sample(0, 0);
     }
 
     /**
@@ -153,6 +193,7 @@ public final class Heaprec {
     }
 
     private static List<Trace> traces(int which) {
+        if (Agent.isAbsent()) return Collections.emptyList();
         Object[] found;
         try {
             found = traces0(which);
@@ -195,8 +236,19 @@ public final class Heaprec {
     }
 
     static IllegalStateException noAgent(UnsatisfiedLinkError e) {
-        return new IllegalStateException("heaprec: the agent is not loaded; start the JVM with"
-            + " -agentpath:/path/to/libheaprec.so or run 'heaprec attach PID'", e);
+        return new IllegalStateException("heaprec: the agent is not loaded; call Heaprec.load(), or start the JVM with"
+            + " -javaagent:heaprec.jar", e);
+    }
+
+    /** Returns whether this JVM has the agent. */
+    static boolean isLinked() {
+        if (found) return true;
+        try {
+            ask0("status");
+            return found = linked = true;
+        } catch (UnsatisfiedLinkError e) {
+            return false;
+        }
     }
 
     private static String okay(String answer) {

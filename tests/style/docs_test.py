@@ -23,7 +23,7 @@ NO_TARGETS = {"load", "package", "package_group", "exports_files"}
 # What a macro of a .bzl file makes of the names it is given; the name itself in all others.
 MACROS = {"jvm_tests": "{}_test", "wrapped_agent": "lib{}.so"}
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-OTHERS_OPTIONS = {"--no-zygote"}  # Chromium's
+OTHERS_OPTIONS = {"--enable-native-access", "--no-zygote"}  # the JVM's, Chromium's
 CLASS = re.compile(r"`([A-Z]+[a-z]\w*)(?:::(\w+))?`")
 OTHERS_CLASSES = {"StringBuffer", "GenericShorthandParser", "ListBuffer", "GCId", "_next_id"}  # not of heaprec
 NOT_YET = "**Not part of the command yet**"  # a page that says so has options that no command has

@@ -10,8 +10,7 @@ namespace heaprec::testing {
 namespace {
 
 constexpr char kNoAgent[] =
-    "heaprec: the agent is not loaded; start the JVM with -agentpath:/path/to/libheaprec.so or run 'heaprec attach "
-    "PID'\n";
+    "heaprec: the agent is not loaded; call Heaprec.load(), or start the JVM with -javaagent:heaprec.jar\n";
 
 void RequireBoth(const std::string& folder, const std::string& out) {
   for (const char* name : {"first", "second"}) {

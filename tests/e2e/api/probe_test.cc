@@ -75,7 +75,7 @@ TEST_CASE("A probe that ran out of memory is not whole; one with many objects co
 TEST_CASE("Without the agent, creating a probe fails with a message") {
   const Outcome outcome = Run(Java{.main = "e2e.Probed", .args = {"1"}});
   CHECK(outcome.exit_code == 1);
-  CHECK(outcome.err.find("heaprec: the agent is not loaded") != std::string::npos);
+  CHECK(outcome.err.find("heaprec: cannot load the agent: there is no libheaprec.so for ") != std::string::npos);
 }
 
 }  // namespace heaprec::testing

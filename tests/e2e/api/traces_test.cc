@@ -38,10 +38,8 @@ void RequireTraces(const std::vector<std::string>& flags) {
   const Outcome outcome = Sampled(flags, "50000", "4000");
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.exit_code == 0);
-  CHECK(
-      outcome.out.starts_with("before refused: heaprec: the agent is not loaded; start the JVM with "
-                              "-agentpath:/path/to/libheaprec.so or run 'heaprec attach PID'\n"
-                              "invalid refused: everyBytes: 0\nstart done\n"));
+  CHECK(outcome.out.starts_with("before refused: heaprec: cannot load the agent: there is no libheaprec.so for "));
+  CHECK(outcome.out.find("\ninvalid refused: everyBytes: 0\nstart done\n") != std::string::npos);
   CHECK(outcome.out.find("recording refused: heaprec: the application samples through heaprec") != std::string::npos);
   const Told live = ToldOf(outcome.out, "live");
   CHECK(live.kept >= 300);

@@ -11,6 +11,11 @@ import heaprec.Heaprec;
 public final class Itself {
     static Object sink;
 
+    static void load(String library) {
+        System.setProperty("heaprec.native", library);
+        Heaprec.load();
+    }
+
     static String told(java.util.function.Supplier<String> call) {
         try {
             return call.get();
@@ -35,7 +40,7 @@ public final class Itself {
 
     static void run(String[] args) {
         System.out.println("before " + told(Heaprec::status));
-        if (args.length > 1) Heaprec.load(args[1]);
+        if (args.length > 1) load(args[1]);
         for (String name : new String[] {"first", "second"}) {
             System.out.println("start " + told(() -> Heaprec.start("file=" + args[0] + "/" + name + ".bin,rate=20000")));
             System.out.println("again " + told(() -> Heaprec.start("")));

@@ -1,6 +1,5 @@
 package e2e;
 
-import heaprec.Heaprec;
 import heaprec.Probe;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -132,7 +131,7 @@ public final class Probed {
     }
 
     public static void main(String[] args) {
-        if (args.length > 1 && !args[1].equals("-")) Heaprec.load(args[1]);
+        if (args.length > 1 && !args[1].equals("-")) Itself.load(args[1]);
         sink = new int[1][1]; // makes the class
         for (int i = 0; i < 2; ++i) { // the first links the lambdas
             header = one(() -> sink = new byte[0]);

@@ -84,7 +84,7 @@ public final class Traces {
      */
     static void again(String library) throws Exception {
         int count = 200, pieces = 64;
-        Heaprec.load(library);
+        Itself.load(library);
         Heaprec.startSampling(1 << 14, 65_536);
         CyclicBarrier barrier = new CyclicBarrier(count + 1);
         Thread[] threads = new Thread[count];
@@ -122,7 +122,7 @@ public final class Traces {
             return;
         }
         refused("before", () -> Heaprec.startSampling(1000));
-        if (!args[0].equals("-")) Heaprec.load(args[0]);
+        if (!args[0].equals("-")) Itself.load(args[0]);
         refused("invalid", () -> Heaprec.startSampling(0));
         refused("start", () -> Heaprec.startSampling(Long.parseLong(args[1]), Integer.parseInt(args[2])));
         half();

@@ -65,7 +65,7 @@ public final class Unloaded {
 
     /** Arguments: the library; how many loaders come and go. */
     public static void main(String[] args) throws Exception {
-        Heaprec.load(args[0]);
+        Itself.load(args[0]);
         Heaprec.startSampling(SIZE / 2, 1000);
         WeakReference<ClassLoader> loader = null;
         for (int i = 0; i < Integer.parseInt(args[1]); ++i) loader = runPlugin();

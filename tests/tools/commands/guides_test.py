@@ -109,6 +109,8 @@ def run_page(page, prepared):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name, "page")
         shutil.copytree(prepared, folder)
+        for part in ("heaprec", "heaprec.jar", "libheaprec.so"):  # the jar uses what lies beside it
+            os.link(folder / "bin" / part, folder / part)
         jvm = subprocess.Popen([JAVA / "java", "-jar", "app.jar", "on"], cwd=folder)
         try:
             done = 0

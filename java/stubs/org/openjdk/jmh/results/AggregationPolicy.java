@@ -1,0 +1,7 @@
+package org.openjdk.jmh.results;
+
+public enum AggregationPolicy {
+    AVG,
+    SUM,
+    MAX
+}

@@ -1,0 +1,6 @@
+package org.openjdk.jmh.runner;
+
+public enum IterationType {
+    WARMUP,
+    MEASUREMENT
+}

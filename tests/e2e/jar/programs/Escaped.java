@@ -1,0 +1,6 @@
+package ways;
+
+/** A method for heaprec escape. */
+public final class Escaped {
+    public static void none() {}
+}
