@@ -129,7 +129,7 @@ Status WatchDetaching(const sources::Jvm& jvm) {
     if (address < libjvm->text_begin || address >= libjvm->text_end)
       return Error{"another library has replaced DetachCurrentThread"};
     auto slots = hotspot::VtableSlots::Find(*libjvm, address);
-    if (!slots.ok()) return slots.error();
+    if (!slots.ok()) return Error{"DetachCurrentThread is in no table of libjvm.so"};
     original_detach.store(detach);
     detach_slots.emplace(std::move(*slots));
   }

@@ -58,13 +58,13 @@ Result<VtableSlots> VtableSlots::Find(const LibJvm& libjvm, uintptr_t function) 
   for (uintptr_t at = (libjvm.constants_begin + kWord - 1) & ~(kWord - 1); at + kWord <= libjvm.constants_end;
        at += kWord)
     if (Read(at) == function) found.slots_.push_back(at);
-  if (found.slots_.empty()) return Error{"no table of libjvm.so holds the function"};
+  if (found.slots_.empty()) return Error{"no vtable of libjvm.so holds the function"};
   return found;
 }
 
 Status VtableSlots::Point(uintptr_t function) {
   if (std::any_of(slots_.begin(), slots_.end(), [this](uintptr_t slot) { return Read(slot) != function_; }))
-    return Error{"a table of libjvm.so was changed by other code"};
+    return Error{"a vtable of libjvm.so was changed by other code"};
   if (!arch::FenceThreads()) return Error{"membarrier is refused: " + std::string(strerror(errno))};
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (Store(slots_[i], function)) continue;

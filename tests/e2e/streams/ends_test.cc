@@ -175,7 +175,7 @@ TEST_CASE("An uncaught exception of the main thread: class, message and stack; n
     if (is_checked) continue;
     CHECK(uncaught[0]["class"] == "java.lang.OutOfMemoryError");
     CHECK(uncaught[0]["message"] == "the program's own");
-    CHECK(uncaught[0]["stack"].size() == 1);
+    CHECK(uncaught[0]["stack"]["frames"].size() == 1);
     CHECK(HasFrame(uncaught[0], "Ends.main"));
     CHECK(uncaught[0]["thread"].dump().find("main") != std::string::npos);
     CHECK(why["text"] == "main ended with an uncaught OutOfMemoryError: the program's own");
