@@ -239,7 +239,7 @@ TEST_CASE("Steady programs have no time until full, at any look") {
       hours += kDuration / kHour;
     }
   }
-  // The goal is one in 1,000 hours; 20,000 hours with other seeds had two, so that 80 hours fail in 1 % of changes.
+  // The goal is one in 1,000 hours. 20,000 hours have two; so 80 hours with other seeds would fail in 1 % of cases.
   INFO(alarms << " alarms in " << hours << " hours");
   CHECK(static_cast<double>(alarms) <= std::floor(hours / 1000));
 }
