@@ -239,14 +239,14 @@ TEST_CASE("Steady programs have no time until full, at any look") {
       hours += kDuration / kHour;
     }
   }
-  // At most one in 1,000 hours.
-  WARN(alarms << " alarms in " << hours << " hours");
+  // The goal is one in 1,000 hours. 20,000 hours have two; so 80 hours with other seeds would fail in 1 % of cases.
+  INFO(alarms << " alarms in " << hours << " hours");
   CHECK(static_cast<double>(alarms) <= std::floor(hours / 1000));
 }
 
 TEST_CASE("Intervals of leaks hold the time until they are full") {
   constexpr int kLeaks = 40, kLeastHeld = 34;
-  int first_held = 0, later_held = 0, without = 0;
+  int first_held = 0, later_held = 0;
   for (uint64_t seed = 0; seed < kLeaks; ++seed) {
     Chance chance(77'000 + seed);
     const double base = chance.Between(0.05, 0.5), leaks_s = chance.LogBetween(30 * kMinute, 24 * kHour);
@@ -276,21 +276,11 @@ TEST_CASE("Intervals of leaks hold the time until they are full") {
     const auto holds = [&](const Look& look) {
       return look.seconds.low <= time_s - look.time_s && time_s - look.time_s <= look.seconds.high;
     };
-    if (looks.empty()) {
-      ++without;
-      WARN("seed " << seed << " none");
-      continue;
-    }
+    if (looks.empty()) continue;
     first_held += holds(looks.front()) ? 1 : 0;
     later_held += holds(looks[looks.size() * 2 / 3]) ? 1 : 0;
-    const auto tell = [&](const Look& look) {
-      WARN("seed " << seed << (holds(look) ? "" : " MISSED") << " at " << (look.time_s - from_s) / leaks_s << " truth "
-                   << time_s - look.time_s << " " << look.seconds.value << " (" << look.seconds.low << "-"
-                   << look.seconds.high << ") tooth " << tooth << " every " << every_s << " leak " << leaks_s);
-    };
-    tell(looks.front()), tell(looks[looks.size() * 2 / 3]);
   }
-  WARN(first_held << " " << later_held << " " << without);
+  INFO("at the first look with a time, and later");
   CHECK(first_held >= kLeastHeld);
   CHECK(later_held >= kLeastHeld);
 }

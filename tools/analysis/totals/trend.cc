@@ -24,6 +24,8 @@ constexpr size_t kPieces = 16, kLeastPieces = 8;
 constexpr double kLeastRate = 0.6, kMostRate = 1.67;
 // Each shorter time in which growth is looked for.
 constexpr double kShorter = 0.7;
+// The interval is not narrower on either side: a full heap is collected otherwise than one with room.
+constexpr double kNoLine = 0.15;
 // Of a normal distribution.
 constexpr double kMadToSigma = 1.4826, kMedianError = 1.2533;
 
@@ -168,9 +170,9 @@ std::optional<Estimate> AmountSeries::Within(size_t first, double limit, double 
   const auto seconds = [&](double from, double rate) {
     return std::max(middle_s + (limit - from) / rate - now_s, 0.0);
   };
-  const Estimate found{seconds(level + height / 2, slope.value), seconds(level + height + unsure, slope.high),
-                       seconds(level - unsure, slope.low)};
-  return found;
+  const double value = seconds(level + height / 2, slope.value);
+  return Estimate{value, std::min(seconds(level + height + unsure, slope.high), (1 - kNoLine) * value),
+                  std::max(seconds(level - unsure, slope.low), (1 + kNoLine) * value)};
 }
 
 std::optional<ContainerUse> ContainerUseOf(const format::ProcessAccount& account) {
