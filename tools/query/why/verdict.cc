@@ -997,7 +997,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
   }
   if (is_heap) AdviseLarger(facts, grown, "heap", "old_generation", "-Xmx", &settings);
   if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
-    command("top --class '*ClassLoader' --by site", "who makes class loaders");
+    command("tree --callers --site 'java.lang.ClassLoader.<init>'", "who makes class loaders");
   if (resource == Resource::kMetaspace)
     AdviseLarger(facts, grown, "metaspace", "metaspace", "-XX:MaxMetaspaceSize=", &settings);
   if (resource == Resource::kClassSpace)
