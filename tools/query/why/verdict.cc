@@ -725,7 +725,7 @@ bool IsSet(const EndFacts& facts, std::string_view name) {
   return setting != nullptr && setting->origin == format::Setting::Origin::kSet;
 }
 
-void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
+void AdviseLimit(const EndFacts& facts, const std::vector<GrownOwner>& grown, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
   if (!fill) return;
   // What is in the cgroup beside this process.
@@ -753,8 +753,15 @@ void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
                 ? fmt::format(", or -XX:MaxRAMPercentage={} or less", 100 * fits / fill->limit)
                 : fmt::format(", or -Xmx{}m or less", fits / kMiB);
   }
-  into->push_back({text, fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
-                                     Need(beside->first, beside->second))});
+  std::string reason = fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
+                                   Need(beside->first, beside->second));
+  const auto rate = std::ranges::find(grown, "process", [](const GrownOwner& one) { return one.owner->id; });
+  if (rate != grown.end()) {
+    const double seconds = static_cast<double>(need - fill->limit) / rate->per_second.value;
+    reason +=
+        fmt::format(", and grew: that lasts {} longer", render::FormatInline(seconds, render::Unit::kSeconds, true));
+  }
+  into->push_back({text, reason});
 }
 
 // A larger limit of what ran out is enough if its use is steady, and a delay if it, or a part of it, grows.
@@ -1020,7 +1027,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     records.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
-  if (verdict.id == "oom_kill") AdviseLimit(facts, &settings);
+  if (verdict.id == "oom_kill") AdviseLimit(facts, grown, &settings);
   if (was_killed && verdict.certainty != Certainty::kCertain) {
     if (!facts.survivor && facts.SettingOf("cgroup.inode") != nullptr && FillOf(facts.last()))
       command("why", "on its host: its cgroup counts what the kernel killed, while it exists");
