@@ -720,7 +720,7 @@ bool HasRisen(const EndFacts& facts, std::string_view id) {
 constexpr uint64_t kMiB = 1 << 20;
 uint64_t RoundedUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-bool IsSet(const EndFacts& facts, std::string_view name) {
+bool IsGiven(const EndFacts& facts, std::string_view name) {
   const format::Setting* const setting = facts.SettingOf(name);
   return setting != nullptr && setting->origin == format::Setting::Origin::kSet;
 }
@@ -749,7 +749,7 @@ void AdviseLimit(const EndFacts& facts, const std::vector<GrownOwner>& grown, st
   std::string text = fmt::format("memory limit of {}Mi or more", RoundedUp(need, kMiB) / kMiB);
   if (fill->limit > beside->second + 16 * kMiB) {
     const uint64_t fits = fill->limit - beside->second;
-    text += IsSet(facts, "MaxRAMPercentage")
+    text += IsGiven(facts, "MaxRAMPercentage")
                 ? fmt::format(", or -XX:MaxRAMPercentage={} or less", 100 * fits / fill->limit)
                 : fmt::format(", or -Xmx{}m or less", fits / kMiB);
   }
