@@ -36,6 +36,10 @@ def main(heaprec, recording):
                 if tab != fragment[4:]:
                     raise AssertionError(f"{fragment} is not there; the page shows {tab}")
                 shown = browser.run("return document.querySelector('#tablepanel .scroll').innerText")
+                drawn = browser.run("return ['polygon', '.m-limit', '.m-error', '.m-end'].map(of => "
+                                    "document.querySelectorAll(`svg.memory svg ${of}`).length)")
+                if fragment == "tab=why" and drawn != [1, 1, 1, 1]:
+                    raise AssertionError(f"the picture of memory has layers, limits, errors and ends: {drawn}")
                 if fragment[4:] in REPORTS and NAME not in shown:
                     raise AssertionError(f"#{fragment}: the name is not shown as it is: {shown[:300]}")
             width = browser.run("return document.documentElement.scrollWidth - innerWidth")

@@ -716,12 +716,12 @@ bool HasRisen(const EndFacts& facts, std::string_view id) {
 constexpr uint64_t kMiB = 1 << 20;
 uint64_t RoundedUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-bool IsSet(const EndFacts& facts, std::string_view name) {
+bool IsGiven(const EndFacts& facts, std::string_view name) {
   const format::Setting* const setting = facts.SettingOf(name);
   return setting != nullptr && setting->origin == format::Setting::Origin::kSet;
 }
 
-void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
+void AdviseLimit(const EndFacts& facts, const std::vector<GrownOwner>& grown, std::vector<NextStep>* into) {
   const auto fill = FillOf(facts.last());
   if (!fill) return;
   // What is in the cgroup beside this process.
@@ -745,12 +745,19 @@ void AdviseLimit(const EndFacts& facts, std::vector<NextStep>* into) {
   std::string text = fmt::format("memory limit of {}Mi or more", RoundedUp(need, kMiB) / kMiB);
   if (fill->limit > beside->second + 16 * kMiB) {
     const uint64_t fits = fill->limit - beside->second;
-    text += IsSet(facts, "MaxRAMPercentage")
+    text += IsGiven(facts, "MaxRAMPercentage")
                 ? fmt::format(", or -XX:MaxRAMPercentage={} or less", 100 * fits / fill->limit)
                 : fmt::format(", or -Xmx{}m or less", fits / kMiB);
   }
-  into->push_back({text, fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
-                                     Need(beside->first, beside->second))});
+  std::string reason = fmt::format("the limit leaves {} beside MaxHeapSize; this process needed {}", room,
+                                   Need(beside->first, beside->second));
+  const auto rate = std::ranges::find(grown, "process", [](const GrownOwner& one) { return one.owner->id; });
+  if (rate != grown.end()) {
+    const double seconds = static_cast<double>(need - fill->limit) / rate->per_second.value;
+    reason +=
+        fmt::format(", and grew: that lasts {} longer", render::FormatInline(seconds, render::Unit::kSeconds, true));
+  }
+  into->push_back({text, reason});
 }
 
 // A larger limit of what ran out is enough if its use is steady, and a delay if it, or a part of it, grows.
@@ -993,7 +1000,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
   }
   if (is_heap) AdviseLarger(facts, grown, "heap", "old_generation", "-Xmx", &settings);
   if (resource == Resource::kMetaspace || resource == Resource::kClassSpace || grows("metaspace"))
-    command("top --class '*ClassLoader' --by site", "who makes class loaders");
+    command("tree --callers --site 'java.lang.ClassLoader.<init>'", "who makes class loaders");
   if (resource == Resource::kMetaspace)
     AdviseLarger(facts, grown, "metaspace", "metaspace", "-XX:MaxMetaspaceSize=", &settings);
   if (resource == Resource::kClassSpace)
@@ -1016,7 +1023,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
     records.push_back({"record with native=on", "which code holds native memory; this recording has none"});
   if (wants_native && facts.header.max_tracked_blocks > 0)
     command("leaks --kind malloc", "which code holds native memory");
-  if (verdict.id == "oom_kill") AdviseLimit(facts, &settings);
+  if (verdict.id == "oom_kill") AdviseLimit(facts, grown, &settings);
   if (was_killed && verdict.certainty != Certainty::kCertain) {
     if (!facts.survivor && facts.SettingOf("cgroup.inode") != nullptr && FillOf(facts.last()))
       command("why", "on its host: its cgroup counts what the kernel killed, while it exists");
