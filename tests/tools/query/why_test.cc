@@ -11,6 +11,8 @@
 
 #include "tests/tools/recording_fixture.h"
 #include "tools/query/why/crash_loop.h"
+#include "tools/query/why/next_steps.h"
+#include "tools/query/why/owners.h"
 #include "tools/query/why/verdict.h"
 
 namespace heaprec::tools::testing {
@@ -128,8 +130,9 @@ TEST_CASE("Rule 1: a crash, by its report, its signal or an error that ends the 
         "OutOfMemoryError: Java heap space; the JVM crashed itself (-XX:+CrashOnOutOfMemoryError)");
   error.accounts.clear();
   CHECK(Has(EndVerdictOf(error).missing, "no account"));
-  error.full_used = 47 * kMiB;
-  error.full_max = 48 * kMiB;
+  format::ProcessState& full = error.heap_full.emplace_back();
+  full.used = 47 * kMiB;
+  full.committed = 48 * kMiB;
   CHECK(Has(EndVerdictOf(error).evidence, "heap: 47.0 MiB of 48.0 MiB used when it was full"));
 }
 

@@ -10,6 +10,8 @@
 #include "tools/query/live/live_query.h"
 #include "tools/query/why/changes.h"
 #include "tools/query/why/end_facts.h"
+#include "tools/query/why/next_steps.h"
+#include "tools/query/why/owners.h"
 #include "tools/query/why/verdict.h"
 
 namespace heaprec::tools {

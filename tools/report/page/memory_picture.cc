@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/query/why/owners.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"
 
@@ -207,8 +208,6 @@ class Picture {
     }
     return texts;
   }
-
-  static std::string BytesText(double bytes) { return render::FormatInline(bytes, render::Unit::kBytes, true); }
 
   // What is at the end.
   std::string Legend() const {

@@ -367,7 +367,7 @@ Group WhyReport(const Explanation& answer, bool is_brief) {
 
 namespace {
 
-std::string OfText(size_t some, size_t ends) {
+std::string EndsText(size_t some, size_t ends) {
   return some == ends ? fmt::format("all {}", ends) : fmt::format("{} of {}", some, ends);
 }
 
@@ -415,7 +415,7 @@ void AddCommon(const CrashLoop& common, Group* into) {
   const auto add = [&](const char* heading, const std::string& path, const Shared<std::string>& shared,
                        const std::string& more, std::vector<Field> fields) {
     if (shared.ends == 0) return;
-    fields.insert(fields.begin(), {{path + ".value", shared.value}, {"", OfText(shared.ends, ends)}});
+    fields.insert(fields.begin(), {{path + ".value", shared.value}, {"", EndsText(shared.ends, ends)}});
     fields.push_back({path + ".ends", shared.ends, Unit::kInteger});
     into->Add(
         Fact(heading, "{} ({})" + more, std::move(fields), shared.ends > 1 ? Detail::kAlways : Detail::kJsonOnly));
@@ -436,7 +436,7 @@ void AddCommon(const CrashLoop& common, Group* into) {
   for (const auto& [name, shared] : {std::pair("MaxHeapSize", common.heap_limit), {"cgroup", common.memory_limit}}) {
     if (shared.ends > 1)
       limits += fmt::format("{}{} {} ({})", limits.empty() ? "" : ", ", name, Shown(shared.value, Unit::kBytes),
-                            OfText(shared.ends, ends));
+                            EndsText(shared.ends, ends));
   }
   if (!limits.empty()) into->Add(Fact("limits", "{}", {{"", limits}}, Detail::kTextOnly));
 }
