@@ -432,6 +432,7 @@ TEST_CASE_METHOD(Scratch, "A recording without a census is refused with the way 
   CHECK(none.err.find("census=all") != std::string::npos);
   format::FileHeader header = SomeHeader();
   header.census_unavailable_reason = "no symbols of ThreadLocalAllocBuffer";
+  std::filesystem::remove(path);  // a recording would follow the other one in it
   { RecordingFile(path, header).End("jvm exit", kSecond); }
   CHECK(Heaprec("census " + path).err.find("no census: no symbols of ThreadLocalAllocBuffer") != std::string::npos);
   CHECK(Heaprec("census --by site " + path).code == 2);
