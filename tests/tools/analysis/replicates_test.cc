@@ -229,7 +229,7 @@ TEST_CASE("Rows outside of the selection count for the variation of runs, and ov
   CHECK(all.rows.back().verdict == Verdict::kMore);
 }
 
-TEST_CASE("Totals are compared by Welch's test of their runs; one run a side is not enough") {
+TEST_CASE("Totals are compared by Welch's test of their runs, also if these agree; one run a side is not enough") {
   const std::vector<Estimate> before{{100, 100, 100}, {104, 104, 104}, {96, 96, 96}};
   const std::vector<Estimate> after{{110, 110, 110}, {114, 114, 114}, {106, 106, 106}};
   const Difference one = CompareTotals({before, after});
@@ -240,6 +240,9 @@ TEST_CASE("Totals are compared by Welch's test of their runs; one run a side is 
   CHECK(one.verdict == Verdict::kMore);
   CHECK(CompareTotals({after, before}).verdict == Verdict::kLess);
   CHECK(CompareTotals({before, after}, {.rate = 0.01}).verdict == Verdict::kSame);
+  const std::vector<Estimate> equal(3, {100, 100, 100}), more(3, {110, 110, 110}), almost(3, {100.1, 100.1, 100.1});
+  CHECK(CompareTotals({equal, more}).verdict == Verdict::kMore);
+  CHECK(CompareTotals({equal, almost}).verdict == Verdict::kSame);
   CHECK(CompareTotals({{before[0]}, {after[0]}}).p == 1);
   CHECK(CompareTotals({{before[0]}, {after[0]}}).verdict == Verdict::kSame);
 }

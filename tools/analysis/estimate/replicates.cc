@@ -375,6 +375,9 @@ RunComparison CompareRuns(std::span<const RunsOfRow> rows, const RunQuestion& qu
   return all;
 }
 
+// Of one run, relative. A few runs that agree to the byte do not show that all would.
+constexpr double kLeastDeviation = 1e-3;
+
 Difference CompareTotals(const RunsOfRow& of, const RunQuestion& question, const RunVariation* variation) {
   const Row row = RowOf(of);
   Difference one = of.before.empty() || of.after.empty()
@@ -385,7 +388,7 @@ Difference CompareTotals(const RunsOfRow& of, const RunQuestion& question, const
     return one;
   }
   const Moderated moderated = row.freedom > 0
-                                  ? Moderated{std::max(row.own, row.sampling), row.freedom}
+                                  ? Moderated{std::max({row.own, row.sampling, Square(kLeastDeviation)}), row.freedom}
                                   : Moderate(row, Candidate{variation->deviation, variation->degrees_of_freedom, 1});
   one.p = std::max(one.p, WithUnseenOutlier(row, PValue(row, moderated, question), question));
   one.error = std::sqrt(moderated.variance * row.factor), one.freedom = moderated.freedom;
