@@ -329,6 +329,11 @@ TEST_CASE("Recordings without the end of their process") {
   running.accounts.front().account.Set(AccountItem::kDescriptorsMax, Amount::Of(1000));
   CHECK(EndVerdictOf(running).text == "the process is still running; fullest: cgroup 98 % (500 MiB of 512 MiB)");
   CHECK(EndVerdictOf(FactsOf("recovered")).id == "killed");
+  EndFacts empty = FactsOf(std::nullopt);
+  empty.end_ns = 0;
+  empty.was_in_ring = false;
+  Check(empty, "nothing", Certainty::kUnknown,
+        "not known: the recording has only its header, and its shared ring is gone");
 }
 
 TEST_CASE("Errors name the resource that ran out, by message or by stack") {

@@ -103,7 +103,10 @@ void AdviseLarger(const EndFacts& facts, const std::vector<GrownOwner>& grown, s
   const uint64_t larger = RoundedUp(limit + limit / 2, 16 * kMiB);
   const auto rate = std::ranges::find_if(
       grown, [&](const GrownOwner& one) { return one.owner->id == id || one.owner->id == part_id; });
-  std::string reason = fmt::format("{} used; it was steady", OfText(*used, limit));
+  const std::string of = OfText(*used, limit);
+  std::string reason = *used < limit / 2 ? fmt::format("only {} used {} before the end: it filled up at once", of,
+                                                       Duration(facts.end_ns - facts.last()->time_ns))
+                                         : fmt::format("{} used; it was steady", of);
   if (rate != grown.end()) {
     const double seconds = static_cast<double>(larger - limit) / rate->per_second.value;
     reason =

@@ -607,6 +607,9 @@ std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
     return of("continues", "not known: an imported file says nothing about the end of its process",
               "a recording by heaprec");
   if (facts.is_running) return of("running", "the process is still running" + FullestText(facts), "");
+  if (!facts.end_reason && facts.end_ns == 0 && !facts.was_in_ring)
+    return of("nothing", "not known: the recording has only its header, and its shared ring is gone",
+              "the ring, in which samples and events wait for the file");
   if (!facts.end_reason && facts.breaks_off && !facts.was_in_ring)
     return of("continues", "not known: the file is cut off or damaged at its end",
               "the whole file, or its shared ring");
