@@ -267,7 +267,7 @@ TEST_CASE("Rule 6: growth that reaches the limit before the next account") {
   }
   facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(470 * kMiB));
   CHECK(EndVerdictOf(facts).id == "killed");
-  CHECK(Has(EndVerdictOf(facts).evidence, "use grew by 7.00 MiB/s in the last 10.0 s: full 6.00 s later"));
+  CHECK(Has(EndVerdictOf(facts).evidence, "use grew by 7.00 MiB/s in the last 10.0 s: full 6.00 s after the account"));
   facts.accounts.back().account.Set(AccountItem::kCgroupMax, Amount::Of(485 * kMiB));
   facts.accounts.back().account.Set(AccountItem::kCgroupCurrent, Amount::Of(469 * kMiB));
   Check(facts, "killed", Certainty::kProbable,

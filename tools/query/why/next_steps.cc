@@ -224,7 +224,7 @@ std::vector<NextStep> NextStepsOf(const EndFacts& facts, const EndVerdict& verdi
   if (verdict.id == "oom_kill") AdviseLimit(facts, grown, &settings);
   if (was_killed && verdict.certainty != Certainty::kCertain) {
     if (!facts.survivor && facts.SettingOf("cgroup.inode") != nullptr && FillOf(facts.last()))
-      command("why", "on its host: its cgroup counts what the kernel killed, while it exists");
+      command("why", "again, on the host that ran it: the cgroup counts what the kernel killed, while it exists");
   }
   if (verdict.id == "killed") {
     advice.push_back({"kubectl describe pod", "in Kubernetes: OOMKilled, or a failed probe"});

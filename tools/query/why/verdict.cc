@@ -128,8 +128,8 @@ std::string UseText(const EndFacts& facts, AccountItem used_item, AccountItem li
   return fmt::format("{} ({})", OfText(used.value(), limit.value()), setting);
 }
 
-// What the account says about the resource of an error; empty: nothing.
-std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
+// What the recording says about the resource of an error; empty: nothing.
+std::string ResourceUse(const EndFacts& facts, Resource resource) {
   const AccountAt* const last = facts.last();
   switch (resource) {
     case Resource::kHeap:
@@ -178,6 +178,15 @@ std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
     default:
       return "";
   }
+}
+
+// With the age of the account, because what runs out at once is not in it.
+std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
+  const std::string text = ResourceUse(facts, resource);
+  const bool is_marked = (resource == Resource::kHeap || resource == Resource::kGcTime) && !facts.heap_full.empty();
+  if (text.empty() || is_marked || facts.last() == nullptr) return text;
+  return fmt::format("{}, {} before the end", text,
+                     SinceText(facts.end_ns - std::min(facts.end_ns, facts.last()->time_ns)));
 }
 
 void Add(std::vector<std::string>* into, std::string text) {
@@ -448,7 +457,7 @@ std::string TrendText(const Trend& trend, const Fill& fill) {
   const auto time = [](double seconds) { return render::FormatInline(seconds, render::Unit::kSeconds, true); };
   const std::string steepest =
       trend.steepest > 1.5 * trend.per_second ? fmt::format(", by {} in one second", BytesText(trend.steepest)) : "";
-  return fmt::format("use grew by {}/s in the last {}{}: full {} later", BytesText(trend.per_second),
+  return fmt::format("use grew by {}/s in the last {}{}: full {} after the account", BytesText(trend.per_second),
                      time(trend.seconds), steepest, time(trend.SecondsTo(fill)));
 }
 
@@ -543,7 +552,8 @@ EndVerdict Killed(const EndFacts& facts) {
     }
   }
   verdict.evidence.push_back(
-      fmt::format("no end marker, no exit, no signal, and no hs_err_pid{}.log beside the recording", facts.header.pid));
+      fmt::format("no end marker, no exit, no signal that a process sees, and no hs_err_pid{}.log beside the recording",
+                  facts.header.pid));
   const format::Setting* const reduced = facts.SettingOf("ReduceSignalUsage");
   if (reduced != nullptr && reduced->value == "true")
     verdict.missing.emplace_back("SIGTERM, SIGINT and SIGHUP: with -Xrs they end the JVM unseen");

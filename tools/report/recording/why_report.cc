@@ -112,13 +112,17 @@ void AddAccount(const EndFacts& facts, const std::vector<GrownOwner>& grown, Gro
   const uint64_t end_ns = std::max(facts.end_ns, last->time_ns);
   into->Add(Hidden({{"account_ns", last->time_ns, Unit::kNanoseconds},
                     {"before_ns", before != nullptr ? Value(before->time_ns) : Value(), Unit::kNanoseconds}}));
-  Line line = Fact("account",
-                   facts.is_running ? "{} before now; column 'before': {} earlier"
-                                    : "{} before the end; column 'before': {} earlier",
+  const char* const when = facts.is_running ? "now" : "the end";
+  if (before == nullptr) {
+    into->Add(Fact("account", "{} before {}; the only one",
+                   {{"", end_ns - last->time_ns, Unit::kNanoseconds}, {"", when}}, Detail::kTextOnly));
+  } else {
+    into->Add(Fact("account", "{} before {}; column 'before': {} earlier",
                    {{"", end_ns - last->time_ns, Unit::kNanoseconds},
-                    {"", before != nullptr ? last->time_ns - before->time_ns : 0, Unit::kNanoseconds}},
-                   Detail::kTextOnly);
-  into->Add(std::move(line));
+                    {"", when},
+                    {"", last->time_ns - before->time_ns, Unit::kNanoseconds}},
+                   Detail::kTextOnly));
+  }
   into->Add(std::move(table));
 }
 
