@@ -2,6 +2,7 @@
 
 Usage: layout_test.py HEAPREC GENERATE RECORDING...      with $JAVA_HOME, or the JDK of `java`, as the model of the layout.
 """
+import atexit
 import collections
 import json
 import os
@@ -16,6 +17,7 @@ import jfr_file
 
 HEAPREC, GENERATE = sys.argv[1:3]
 SCRATCH = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
 # The fields of JDK 25, in its order; *: by the key of a constant.
 LAYOUT = {

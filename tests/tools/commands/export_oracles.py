@@ -2,6 +2,7 @@
 
 Usage: export_oracles.py HEAPREC GENERATE LIVE RECORDING...     with the numbers of --format jsonl as the truth.
 """
+import atexit
 import collections
 import functools
 import gzip
@@ -9,12 +10,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 HEAPREC = sys.argv[1]
 SCRATCH = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 # go wants a home for its cache, whatever it does.
 ENVIRONMENT = os.environ | {"HOME": SCRATCH, "TZ": "UTC"}
 CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
