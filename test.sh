@@ -9,8 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 ./setup.sh || exit 1
 log=$(mktemp "${TMPDIR:-/tmp}/heaprec-test.XXXXXX")
 trap 'rm -f "$log"' EXIT
-# Many tests wait for a JVM or a server: three at a time keep two cores busy.
-bazel test --keep_going --noshow_progress --test_summary=short --local_test_jobs=3 \
+# Many tests wait for a JVM or a server: one more than there are cores keeps these busy.
+jobs=$(($(nproc) + 1))
+bazel test --keep_going --noshow_progress --test_summary=short --jobs="$jobs" --local_test_jobs="$jobs" \
   --flaky_test_attempts='//tests/(agent|crash|e2e|fleet|native|sources|tools).*@2' "$@" //... 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 
