@@ -352,7 +352,8 @@ Group WhyReport(const Explanation& answer, bool is_brief) {
   group.Add(Hidden({{"time_to_full", TimeToFullValue(facts.full)}}));
   if (facts.full) group.Add(Fact("memory", "{}", {{"", FullText(*facts.full, facts.is_running)}}, Detail::kTextOnly));
   AddHeapFull(facts, answer.filled, most(kSites), &group);
-  AddSites(facts, IsHeapFull(answer), answer.sites, most(kSites), &group);
+  // What filled the heap says more than what is left of it.
+  AddSites(facts, IsHeapFull(answer) && answer.filled.empty(), answer.sites, most(kSites), &group);
   if (!facts.thread_sites.empty()) {
     const ThreadSite& site = facts.thread_sites.front();
     const bool is_many = site.started + site.failed >= kManyStarts;
