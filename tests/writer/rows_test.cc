@@ -259,7 +259,7 @@ Left Look(Bench* bench) {
   return left;
 }
 
-// So many of `classes` classes a second, at its middle, for so long.
+// Commits `per_second` points of `classes` classes in the middle of each of `seconds` seconds.
 std::vector<uint64_t> BlocksOfIntervals(uint64_t classes, uint64_t per_second, uint64_t seconds) {
   const auto bench_of_file = MakeBench();
   Bench& bench = *bench_of_file;

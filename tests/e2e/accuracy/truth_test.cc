@@ -144,9 +144,8 @@ namespace {
 // (com.sun.management.ThreadMXBean): equal within 0.1 %. No statistics: both are exact, but for what starting and
 // stopping allocates itself (some 250 kB of 800 MB).
 //
-// Statistic: bytes missed, asked of the hooks alone. Most threads were there before, each with a TLAB in use, and have
-// been
-//            armed inside it. A point of the last window stands for 0.3 % of the bytes; the hooks miss 0.001 % of them
+// Statistic: bytes missed, asked of the hooks alone. Most threads were there before, each with a TLAB in use, and were
+//            armed inside it. A point of the last window has 0.3 % of the bytes as weight; the hooks miss 0.001 %
 //            (docs/sampler.md#jvmti), so that four such points, 1 %, are a false alarm of probability 1e-11. Without
 //            hooks the JVM misses what it likes, outside objects above all: a few points or, as a CI run had it, eight
 //            (2.2 %). Their number has no bound to ask for; that each is counted is asked where shares and sums are

@@ -318,7 +318,7 @@ TEST_CASE("A ratio has Student's interval, and none with fewer than two samples"
 
 // Figures of groups over several recordings, and the tables that hold them.
 
-// Samples of objects of `size` bytes that stand for `weight` bytes each, one after the other.
+// Samples of objects of `size` bytes with a weight of `weight` bytes each, one after the other.
 struct Of {
   GroupTable::Key key;
   uint64_t size;
