@@ -59,6 +59,12 @@ void MissingEvents::Note(const format::Block& block, format::Stream stream) {
   missing_[stream].weight += std::max(static_cast<double>(since.Counted(stream)) - known, 0.0);
 }
 
+bool HasRows(const format::Block& block) {
+  return !block.samples.empty() || !block.rows.empty() || !block.outside.empty() || !block.intervals.empty() ||
+         !block.states.empty() || !block.lifecycle_events.empty() || !block.live_checkpoint.empty() ||
+         !block.census_totals.empty();
+}
+
 RecordingEditor::RecordingEditor(const format::FileHeader& header, Output* output, NameMapper* names)
     : header_(header), output_(*output), missing_(header.start.counters), names_(names) {
   output_.Append(format::EncodeFileHeader(header));
@@ -83,9 +89,7 @@ Status RecordingEditor::Add(const format::Block& block, bool after_damage) {
   missing_.Note(block, after_damage);
   const bool is_of_next = block.chunk != source_chunk_;
   const bool next_chunk = chunk_ == nullptr || is_of_next || chunk_->raw_bytes() > kChunkRawBytes;
-  const bool has_rows = !block.samples.empty() || !block.rows.empty() || !block.outside.empty() ||
-                        !block.intervals.empty() || !block.states.empty() || !block.lifecycle_events.empty() ||
-                        !block.live_checkpoint.empty() || !block.census_totals.empty();
+  const bool has_rows = HasRows(block);
   if (pending_ && (next_chunk || has_rows)) {
     auto written = Write(next_chunk, nullptr);
     if (!written.ok()) return written;

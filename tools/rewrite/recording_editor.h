@@ -45,6 +45,9 @@ class MissingEvents {
   format::PerStream<Missing> missing_;
 };
 
+// Whether a copy has a block for this one. Windows alone are written with the first block that needs them.
+bool HasRows(const format::Block& block);
+
 class RecordingEditor {
  public:
   // Writes the file's header. All arguments must outlive this; `names` may be null.

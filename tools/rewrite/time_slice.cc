@@ -12,6 +12,7 @@
 #include "tools/analysis/live/collection_clock.h"
 #include "tools/input/recording_kind.h"
 #include "tools/input/walk.h"
+#include "tools/rewrite/recording_editor.h"
 
 namespace heaprec::tools {
 namespace {
@@ -132,6 +133,7 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
   }
   const format::PerStream<StreamCounters> before = counters_;
   AddIntervals(block, &cut);
+  AddCensus(block, &cut);
   std::vector<format::Block> parts;
   if (header_.tracks()) {
     if (auto opening = AddLifecycleEvents(block, &cut)) {
@@ -140,11 +142,8 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
     }
   }
   AddCounters(block, &cut);
-  AddCensus(block, &cut);
   // Keeps blocks with only windows, too, because a later block's samples may refer to them.
-  const bool is_empty = cut.samples.empty() && cut.states.empty() && cut.intervals.empty() && cut.windows.empty() &&
-                        cut.lifecycle_events.empty() && cut.live_checkpoint.empty() && cut.census_totals.empty();
-  if (!is_empty) parts.push_back(std::move(cut));
+  if (HasRows(cut) || !cut.windows.empty()) parts.push_back(std::move(cut));
   return parts;
 }
 
@@ -272,8 +271,8 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
   for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) {
     if (!has_begun_ && lifecycle.time_ns < from_ns_) NoteLifecycleEvent(lifecycle);
   }
-  const bool begins = !cut->samples.empty() || !cut->states.empty() || !cut->intervals.empty() ||
-                      std::ranges::any_of(block.lifecycle_events, is_within);
+  // The opening must come before everything else of its chunk.
+  const bool begins = HasRows(*cut) || std::ranges::any_of(block.lifecycle_events, is_within);
   if (!has_begun_ && !begins) return std::nullopt;
   std::optional<format::Block> opening;
   if (has_begun_) {

@@ -156,6 +156,28 @@ TEST_CASE_METHOD(Scratch, "a span begins with those who are alive then, and has 
   CHECK(Heaprec("verify " + out).code == 0);
 }
 
+TEST_CASE_METHOD(Scratch, "a span whose first block has only a census begins with those who are alive then") {
+  format::FileHeader header = Following();
+  header.census = format::CensusMode::kAll;
+  {
+    RecordingFile file(path, header);
+    file.Add(Born(1, 100 * kMs));
+    file.Add(format::Interval{0, 5, 2400, 1, 1, 0});
+    file.Flush();
+    file.AddWalk(3 * kSecond / 2, "main", 1, {{"p/Node", 5, 160}});
+    file.Flush();
+    file.Add(Born(2, 2100 * kMs));
+    file.Add(format::Interval{2, 5, 2400, 1, 1, 0});
+    file.End("jvm exit", 4 * kSecond);
+  }
+  const std::string out = directory / "out.bin";
+  REQUIRE(Heaprec("trim --from 1s -o " + out + " " + path).code == 0);
+  CHECK(Read(out).live_checkpoint == std::map<uint64_t, std::string>{{1, "p/Leak1"}});
+  const auto verified = Heaprec("verify " + out);
+  CAPTURE(verified.out);
+  CHECK(verified.out.find("live checkpoint after") == std::string::npos);
+}
+
 TEST_CASE_METHOD(Scratch, "a span of a later part begins with those that were live when the part began") {
   const std::string out = directory / "out.bin";
   {

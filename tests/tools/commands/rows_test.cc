@@ -1,9 +1,11 @@
 // Rows in verify, print and the commands that copy recordings.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <string>
 
@@ -261,6 +263,42 @@ TEST_CASE_METHOD(Scratch, "verify finds a roll-up that is not the sum of its blo
   CHECK(Heaprec("top --json --by class " + spliced).out != Heaprec("top --json --by class " + path).out);
   CHECK(json::parse(Heaprec("top --json --by class --no-rows " + spliced).out)["tables"] ==
         json::parse(Heaprec("top --json --by class --no-rows " + path).out)["tables"]);
+}
+
+// The weights' parts beyond the sizes are rounding errors of floating-point numbers.
+TEST_CASE_METHOD(Scratch, "verify accepts a roll-up of points whose weights hardly exceed their sizes") {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> points_per_byte(0.01, 0.1);
+  {
+    RecordingFile file(path, HeaderOf(1));
+    for (uint64_t second = 0; second < 40; ++second) {
+      file.Add(format::Window{1, 0, 1e-4});
+      Event event = At(second * kSecond + 500 * kMs);
+      file.Add(event);
+      event = PathOf(event);
+      event.size = 1016;
+      uint64_t points = 0;
+      for (int number = 0; number < 20; ++number) {
+        event.class_name = "p/C" + std::to_string(number);
+        for (uint64_t left = 1 + random() % 3; left > 0; --left, ++points) {
+          event.weight = 1016 / -std::expm1(-1016 * points_per_byte(random));
+          file.AddPoint(event);
+        }
+      }
+      file.counters().points += points;
+      ++file.counters().committed;
+      file.counters().second_stage += points - 1;
+      file.Add(format::Interval{second, points, points * 1016, points, 1, 2400});
+      if (second % 4 == 3) {
+        file.StartChunk((second + 1) * kSecond);
+      } else {
+        file.Flush({}, (second + 1) * kSecond);
+      }
+    }
+    file.End("jvm exit", 40 * kSecond);
+  }
+  REQUIRE(FirstChunk(path).roll_up > 0);
+  CHECK(Heaprec("verify " + path).err.find("roll-up") == std::string::npos);
 }
 
 }  // namespace heaprec::tools::testing

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "format/reader/chunk_span.h"
 #include "tools/input/dictionary_names.h"
@@ -17,6 +18,10 @@ namespace {
 constexpr double kRounding = 3e-3, kSpreadRounding = 0.15;
 
 bool Near(double a, double b, double rounding) { return std::abs(a - b) <= rounding * std::abs(b); }
+
+// Whether two variances of a sum, of which `squared` is the square, differ by a standard deviation of less than a
+// millionth of it. If weights hardly exceed sizes, variances are rounding errors of floating-point numbers.
+bool IsNegligible(double a, double b, double squared) { return std::abs(a - b) <= 1e-12 * squared; }
 
 std::string KeyOf(const format::Row& row, const Names& names) {
   const format::Dictionaries& all = names.dictionaries();
@@ -59,9 +64,14 @@ struct Sums {
       if (row.points != same.points || row.seen != same.seen) return "a different number of points or bytes";
       if (!Near(row.bytes, same.bytes, kRounding) || !Near(row.objects, same.objects, kRounding))
         return "other weights";
-      for (const auto sum : {&format::Row::bytes_variance, &format::Row::objects_variance, &format::Row::covariance,
-                             &format::Row::bytes_fourth, &format::Row::objects_fourth}) {
-        if (!Near(row.*sum, same.*sum, kSpreadRounding)) return "other variances";
+      const double bytes = row.bytes * row.bytes, objects = row.objects * row.objects;
+      for (const auto& [sum, squared] : {std::pair(&format::Row::bytes_variance, bytes),
+                                         {&format::Row::objects_variance, objects},
+                                         {&format::Row::covariance, row.bytes * row.objects},
+                                         {&format::Row::bytes_fourth, 1e-12 * bytes * bytes},
+                                         {&format::Row::objects_fourth, 1e-12 * objects * objects}}) {
+        if (!Near(row.*sum, same.*sum, kSpreadRounding) && !IsNegligible(row.*sum, same.*sum, squared))
+          return "other variances";
       }
     }
     const auto is_same = [](const auto& a, const auto& b) {

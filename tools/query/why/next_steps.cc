@@ -18,7 +18,8 @@ using format::Amount;
 using format::ProcessStateKind;
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr double kMuchGc = 0.3;  // of the last ten seconds
+constexpr double kWorthSeconds = 60;  // a shorter delay is not worth a larger limit
+constexpr double kMuchGc = 0.3;       // of the last ten seconds
 
 std::string Need(uint64_t low, uint64_t high) {
   return low == high ? BytesText(high) : fmt::format("{} to {}", BytesText(low), BytesText(high));
@@ -92,7 +93,8 @@ void AdviseLimit(const EndFacts& facts, const std::vector<GrownOwner>& grown, st
   into->push_back({text, reason});
 }
 
-// A larger limit of what ran out is enough if its use is steady, and a delay if it, or a part of it, grows.
+// A larger limit of what ran out is enough if its use is steady, and a delay if it, or a part of it, grows. No advice
+// if the delay is short, or if the limit was reached at once.
 void AdviseLarger(const EndFacts& facts, const std::vector<GrownOwner>& grown, std::string_view id,
                   std::string_view part_id, const char* option, std::vector<NextStep>* into) {
   if (facts.last() == nullptr) return;
@@ -103,15 +105,15 @@ void AdviseLarger(const EndFacts& facts, const std::vector<GrownOwner>& grown, s
   const uint64_t larger = RoundedUp(limit + limit / 2, 16 * kMiB);
   const auto rate = std::ranges::find_if(
       grown, [&](const GrownOwner& one) { return one.owner->id == id || one.owner->id == part_id; });
-  const std::string of = OfText(*used, limit);
-  std::string reason = *used < limit / 2 ? fmt::format("only {} used {} before the end: it filled up at once", of,
-                                                       Duration(facts.end_ns - facts.last()->time_ns))
-                                         : fmt::format("{} used; it was steady", of);
+  std::string reason = fmt::format("{} used; it was steady", OfText(*used, limit));
   if (rate != grown.end()) {
     const double seconds = static_cast<double>(larger - limit) / rate->per_second.value;
+    if (seconds < kWorthSeconds) return;
     reason =
         fmt::format("lasts {} longer, because its use grows by {}/s",
                     render::FormatInline(seconds, render::Unit::kSeconds, true), BytesText(rate->per_second.value));
+  } else if (*used < limit / 2) {
+    return;  // it filled up at once
   }
   into->push_back({fmt::format("{}{}m", option, larger / kMiB), reason});
 }
