@@ -46,7 +46,7 @@ Status SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
   auto span = Filter::Parse(times);
   if (!span.ok()) return span.error();
   question->span = std::move(*span);
-  const auto at = TimeOption("--at", options.at);
+  const auto at = AtOption(options.at, options.scan.files, options.scan.filter.kinds);
   if (!at.ok()) return at.error();
   question->at = *at;
   return {};
@@ -72,6 +72,8 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
     return Usage({fmt::format("--survived: {} are not subject to garbage collection; they live until they are {}",
                               words.things, words.ended)});
   }
+  // What a collection leaves. Its garbage counts as tracked until the recorder finds it dead.
+  if (options.at == "peak" && words.is_collected) question.survived = std::max<uint64_t>(question.survived, 1);
   into->scan.emplace(std::move(*scan));
   into->names = NamePool(all_times.Naming());
   const ExitCode read = into->scan->Run(
@@ -92,10 +94,25 @@ struct LiveOptions {
   bool lifetimes = false;
 };
 
+bool IsKey(const std::vector<std::string>& keys, const std::string& key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+std::vector<std::string> SortKeys() {
+  std::vector<std::string> keys = LiveSortKeys();
+  for (const std::string& key : LifetimeSortKeys()) {
+    if (!IsKey(keys, key)) keys.push_back(key);
+  }
+  return keys;
+}
+
 Result<LiveQuery> QuestionOf(const LiveOptions& options) {
   const bool of_garbage = !options.garbage.empty();
   if (options.lifetimes && of_garbage) return Error{"--lifetimes and --garbage exclude each other"};
   if (of_garbage && !options.common.by.empty()) return Error{"--garbage shows single objects; remove --by"};
+  if (!IsKey(options.lifetimes ? LifetimeSortKeys() : LiveSortKeys(), options.sort)) {
+    return Error{fmt::format("--sort {} {} --lifetimes", options.sort, options.lifetimes ? "excludes" : "needs")};
+  }
   if (options.lifetimes && options.common.by == "method")
     return Error{"--lifetimes does not support --by method; use --by site"};
   LiveQuery question;
@@ -159,9 +176,10 @@ Command LiveCommand() {
   auto options = std::make_shared<LiveOptions>();
   Command command("live", "Show live objects at any time, and lifetimes");
   command
-      .AddOption(
-          "--at", options->common.at,
-          "Time to show: an offset (10s; -30s = from the end), ISO 8601, 23:27:50 or epoch ns (default: the end)")
+      .AddOption("--at", options->common.at,
+                 "Time to show: an offset (10s; -30s = from the end), ISO 8601, 23:27:50, epoch ns, or peak: when the "
+                 "heap was "
+                 "fullest after a collection (default: the end)")
       .Value("TIME");
   command.AddOption("--by", options->common.by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")
@@ -172,9 +190,12 @@ Command LiveCommand() {
                  "counts as promoted (default: 3)")
       .Value("N");
   command.AddDuration("--min-age", options->min_age_ns, "Count objects that are at least this old, such as 10s");
-  command.AddOption("--sort", options->sort, "Sort by bytes (default), objects, growth, age, survived, samples or name")
+  command
+      .AddOption("--sort", options->sort,
+                 "Sort by bytes (default), objects, growth, age, survived, samples or name; with --lifetimes by bytes "
+                 "(default), promoted, gc, samples or name")
       .Value("COLUMN")
-      .OneOf(LiveSortKeys());
+      .OneOf(SortKeys());
   options->common.output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; json and csv: all)");
   command.AddFlag("--lifetimes", options->lifetimes,
                   "Show lifetimes: medians, objects that die young, survival curves");
@@ -192,8 +213,10 @@ which objects can be live.
 Examples:
   heaprec live app.hrec
   heaprec live --at 30s --by site --survived 3 app.hrec
+  heaprec live --at peak app.hrec
   heaprec live --sort growth --from 1m --by stack app.hrec
   heaprec live --lifetimes --by class app.hrec
+  heaprec live --lifetimes --by site --sort promoted --survived 5 app.hrec
   heaprec live --garbage sample --json app.hrec | jq -r '.traces[].class')";
   command.run = [options](const auto&) { return ShowLive(*options); };
   return command;
@@ -209,7 +232,8 @@ Command LeaksCommand() {
       .AddOption("--survived", options->survived,
                  "Count objects that survived at least N collections (default: 3, fewer in short recordings)")
       .Value("N");
-  command.AddOption("--at", options->common.at, "Time at which live bytes are shown (default: the end)").Value("TIME");
+  command.AddOption("--at", options->common.at, "Time at which live bytes are shown, or peak (default: the end)")
+      .Value("TIME");
   command.AddPercent("--fdr", options->fdr, "False discovery rate among reported leaks (default: 5%)");
   command.AddFlag("--all", options->all, "Also show sites whose growth is not significant");
   options->common.output.AddLimitTo(command);

@@ -1,4 +1,5 @@
 // The live command: live objects at any time, lifetimes, garbage, and refusals.
+#include <array>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -374,12 +375,49 @@ TEST_CASE_METHOD(Scratch, "lifetimes are shown by class, with the shares that di
   CHECK(cache["median_lifetime_seconds"]["value"] < 7);
   CHECK(cache["survival_by_collections"]["reached"].size() >= 3);
   CHECK(document["all"]["samples"] == 600 + 300 + 600);
+  // Everything that collections kept is of two sites; what dies young costs them nothing.
+  const json held = RowOf(document, 1, "p.Cache.put");
+  CHECK(young["promoted_bytes"]["value"] == 0);
+  CHECK(young["gc_share"]["value"] == 0);
+  CHECK(leak["promoted_bytes"]["value"].get<double>() > 0.8 * leak["allocated_bytes"].get<double>());
+  CHECK(leak["gc_share"]["value"].get<double>() + held["gc_share"]["value"].get<double>() == Approx(1));
+  CHECK(leak["gc_share"]["low"].get<double>() > held["gc_share"]["high"].get<double>());
+  const auto first = [&](const std::string& sort) -> std::string {
+    return Parsed("live --lifetimes --by site --json --sort " + sort + " " + path)["tables"][0]["rows"][0]["name"];
+  };
+  CHECK((first("bytes") == "p.Leak.add" && first("gc") == "p.Leak.add" && first("promoted") == "p.Leak.add"));
+  CHECK((first("samples") == "p.Cache.put" && first("name") == "p.Cache.put"));
   const Outcome text = Heaprec("live --lifetimes --by class " + path);
   CHECK(text.out.find("dies young") != std::string::npos);
   CHECK(text.out.find("all: median lifetime ") != std::string::npos);
   const Outcome csv = Heaprec("live --lifetimes --format csv " + path);
   CHECK(csv.out.find("by,median_lifetime_seconds,median_lifetime_seconds_low,") == 0);
   CHECK(csv.out.find("survival_by_seconds_reached") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Scratch, "the peak is the end of the collection after which the heap was fullest") {
+  {
+    RecordingFile file(path, LiveHeader());
+    file.Add(format::Window{1, 0, 1e-4});
+    const std::array<uint64_t, 4> after{0, 10, 50, 20};
+    for (uint64_t number = 0; number < after.size(); ++number) {
+      Event event = At(number * kCollection + 100 * kMs);
+      event.id = number + 1;
+      event.class_name = "p/Number" + std::to_string(number);
+      file.Add(event);
+      format::ProcessState state = Collection(number);
+      state.used = after[number];
+      file.Add(state);
+    }
+    // What the second collection has found dead is noticed after it.
+    file.Add(format::LifecycleEvent{2, 2 * kCollection + 60 * kMs, format::LifecycleKind::kDied, 1, 0});
+    file.Add(format::LifecycleEvent{1, 3 * kCollection + 60 * kMs, format::LifecycleKind::kDied, 2, 0});
+    file.End("jvm exit", 4 * kCollection);
+  }
+  const json document = Parsed("live --at peak --by class --json " + path);
+  CHECK(document["at_ns"] == 2 * kCollection);
+  REQUIRE(document["tables"][0]["rows"].size() == 1);
+  CHECK(document["tables"][0]["rows"][0]["name"] == "p.Number0");
 }
 
 TEST_CASE_METHOD(Scratch, "garbage is shown newest first, or as a reproducible random sample") {
@@ -440,6 +478,12 @@ TEST_CASE_METHOD(Scratch,
   CHECK(Heaprec("live --lifetimes --by method " + live).code == 2);
   CHECK(Heaprec("live --garbage all " + live).code == 2);
   CHECK(Heaprec("live --at yesterday " + live).code == 2);
+  CHECK(Heaprec("live --at peak " + live + " " + live).err ==
+        "heaprec: --at peak needs a single recording: each has its own peak\n");
+  CHECK(Heaprec("live --at peak " + live).err ==
+        "heaprec: --at peak: the recording does not have the size of the heap\n");
+  CHECK(Heaprec("live --sort gc " + live).code == 2);
+  CHECK(Heaprec("live --lifetimes --sort age " + live).code == 2);
   CHECK(Heaprec("leaks --by colour " + live).code == 2);
   CHECK(Heaprec("live " + directory / "missing").code == 3);
 }

@@ -12,13 +12,18 @@ constexpr double kStepsOfDoubling = 4;
 }  // namespace
 
 void LifeTable::Add(const std::vector<AgeStep>& life) {
+  double kept = 0;
   for (const AgeStep& of : life) {
     if (of.step >= steps_.size()) steps_.resize(of.step + size_t{1});
     Step& step = steps_[of.step];
     (of.died ? step.died : step.lived) += of.weight;
     step.squares += of.weight * of.weight;
+    if (!of.died) step.lived_squares += of.weight * of.weight;
+    if (!of.died) kept += of.weight;
     deaths_ += of.died;
   }
+  kept_.bytes += kept;
+  kept_.variance += kept * kept;
 }
 
 AgeAxis AgeAxis::InSeconds(uint64_t span_ns) {

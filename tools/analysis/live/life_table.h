@@ -19,6 +19,7 @@
 
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/live/lifetimes.h"
+#include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools {
 
@@ -34,13 +35,18 @@ class LifeTable {
   void Add(const std::vector<AgeStep>& life);
   struct Step {
     double lived = 0, died = 0, squares = 0;
+    double lived_squares = 0;  // sum of the squares of the weights in `lived`
   };
   const std::vector<Step>& steps() const { return steps_; }
   uint64_t deaths() const { return deaths_; }
+  // The bytes that lived at the end of the steps, summed over the steps, with their variance. In steps of collections:
+  // what collections had to keep.
+  const LiveTotal& kept() const { return kept_; }
 
  private:
   std::vector<Step> steps_;
   uint64_t deaths_ = 0;
+  LiveTotal kept_;
 };
 
 // The share of a group that reaches an age.

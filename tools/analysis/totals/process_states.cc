@@ -43,6 +43,14 @@ std::optional<CpuSeconds> CpuTimeline::Between(uint64_t from_ns, uint64_t to_ns)
 GcSummary::GcSummary(const format::FileHeader& header) : is_concurrent_(format::IsConcurrent(header.gc_name)) {}
 
 // 0: the JVM's count is unknown.
+namespace {
+
+void Raise(uint64_t value, uint64_t time_ns, uint64_t* most, uint64_t* most_ns) {
+  if (value > *most) *most = value, *most_ns = time_ns;
+}
+
+}  // namespace
+
 bool GcSummary::HasReclaimed(const format::ProcessState& ended) {
   const uint64_t before = std::exchange(collections_, ended.collections);
   return !is_concurrent_ && (ended.collections == 0 || ended.collections != before);
@@ -52,9 +60,9 @@ void GcSummary::Add(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind)) continue;
     ++states_;
-    most_used = std::max(most_used, state.used);
+    Raise(state.used, state.time_ns, &most_used, &most_used_ns);
     most_committed = std::max(most_committed, state.committed);
-    most_rss = std::max(most_rss, state.rss);
+    Raise(state.rss, state.time_ns, &most_rss, &most_rss_ns);
     most_threads = std::max(most_threads, state.threads);
     if (state.kind == format::ProcessStateKind::kSnapshot) {
       if (collections_ == 0) collections_ = state.collections;  // the file begins later than the JVM
@@ -81,7 +89,7 @@ void GcSummary::Add(const format::Block& block) {
     if (!HasReclaimed(state) || is_unchanged) continue;
     if (first_after == 0) first_after = state.used;
     last_after = state.used;
-    most_after = std::max(most_after, state.used);
+    Raise(state.used, state.time_ns, &most_after, &most_after_ns);
   }
 }
 

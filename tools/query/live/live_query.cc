@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "tools/analysis/live/growth.h"
+#include "tools/analysis/totals/process_states.h"
 #include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
+#include "tools/input/walk.h"
 
 namespace heaprec::tools {
 namespace {
@@ -71,6 +74,33 @@ void SearchStream(const std::string& file, format::Stream stream, size_t heavies
 }
 
 }  // namespace
+
+Result<std::optional<TimePoint>> AtOption(const std::string& text, const std::vector<std::string>& files,
+                                          const std::vector<std::string>& kinds) {
+  if (text != "peak") return TimeOption("--at", text);
+  std::optional<uint64_t> peak_ns;
+  size_t recordings = 0;
+  const bool is_native = std::ranges::any_of(
+      std::array{format::Stream::kNative, format::Stream::kMapping},
+      [&](format::Stream stream) { return std::ranges::find(kinds, TraitsOf(stream).name) != kinds.end(); });
+  for (const std::string& file : files) {
+    const auto opened = Recording::OpenAll(file);
+    if (!opened.ok()) return std::optional<TimePoint>();  // whoever reads it reports it
+    for (const auto& recording : *opened) {
+      GcSummary states(recording->header());
+      Walk(recording.get(), [&](const format::Block& block) { states.Add(block); });
+      ++recordings;
+      if (is_native && states.most_rss > 0) peak_ns = states.most_rss_ns;
+      if (!is_native && states.most_used > 0)
+        peak_ns = states.most_after > 0 ? states.most_after_ns : states.most_used_ns;
+    }
+  }
+  if (recordings > 1) return Error{"--at peak needs a single recording: each has its own peak"};
+  if (!peak_ns)
+    return Error{"--at peak: the recording does not have the size of the " +
+                 std::string(is_native ? "process" : "heap")};
+  return std::optional(TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(*peak_ns), {}});
+}
 
 size_t LiveTable::SlotOf(uint32_t key) {
   const auto [found, is_new] = slots.emplace(key, rows.size());

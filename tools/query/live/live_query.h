@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "format/model/model.h"
 #include "tools/analysis/groups/grouping.h"
 #include "tools/analysis/live/live_group.h"
@@ -16,6 +17,12 @@
 #include "tools/query/scan/scan.h"
 
 namespace heaprec::tools {
+
+// Returns the time of the option --at; nullopt: it was not given. `peak` is, in the only recording of `files`, the end
+// of the collection after which the heap was fullest, or else the time at which it was fullest; for kinds of native
+// memory, the time at which the process was largest. An Error begins with the option's name.
+Result<std::optional<TimePoint>> AtOption(const std::string& text, const std::vector<std::string>& files,
+                                          const std::vector<std::string>& kinds);
 
 // Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
 //

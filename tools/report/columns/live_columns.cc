@@ -48,6 +48,11 @@ const std::vector<std::string>& LiveSortKeys() {
   return *keys;
 }
 
+const std::vector<std::string>& LifetimeSortKeys() {
+  static const auto* keys = new std::vector<std::string>{"bytes", "promoted", "gc", "samples", "name"};
+  return *keys;
+}
+
 std::vector<Column<LiveRow>> LiveColumns(const LiveResult& live, const std::string& name_heading, bool has_frames) {
   const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
   const bool is_known = live.knows_growth();

@@ -16,6 +16,7 @@ struct LiveRanking {
   size_t limit = 0;  // 0: all
 };
 const std::vector<std::string>& LiveSortKeys();
+const std::vector<std::string>& LifetimeSortKeys();
 
 // The result of a scan of tracked objects.
 struct LiveAnswer {

@@ -216,6 +216,8 @@ struct LifetimeRow {
   const LiveGroup* group;
   std::vector<Survival> seconds, collections;
   MedianLifetime median;
+  // Bytes that survived `question.promoted` collections; the share of what collections had to keep. nullopt: unknown.
+  std::optional<Estimate> promoted_bytes, gc_share;
 };
 
 // Ages in seconds, if lifetimes do not depend on collections.
@@ -247,11 +249,20 @@ Value MedianOf(const LifetimeRow& row) {
 }
 
 LifetimeRow LifetimeRowOf(std::string name, const LiveGroup& group, const LiveResult& live) {
-  LifetimeRow row{std::move(name), &group, {}, {}, {}};
+  LifetimeRow row{std::move(name), &group, {}, {}, {}, {}, {}};
   // Steps do not depend on the recording's length.
   row.seconds = AgeAxis::InSeconds(UINT64_MAX / 4).CurveOf(group.seconds);
   if (TraitsOf(live.stream).lifecycle.is_collected && live.knows_survivors) {
     row.collections = AgeAxis::InCollections(group.collections.steps().size()).CurveOf(group.collections);
+    const auto& steps = group.collections.steps();
+    LiveTotal promoted;
+    if (steps.size() >= live.question.promoted) {
+      promoted.bytes = steps[live.question.promoted - 1].lived;
+      promoted.variance = steps[live.question.promoted - 1].lived_squares;
+    }
+    const LiveTotal& whole = live.all.collections.kept();
+    row.promoted_bytes = EstimateTotal(promoted, whole, live.heaviest).bytes;
+    if (whole.bytes > 0) row.gc_share = EstimateTotal(group.collections.kept(), whole, live.heaviest).share;
   }
   row.median = AgeAxis::MedianOf(row.seconds);
   return row;
@@ -263,9 +274,15 @@ std::vector<LifetimeRow> LifetimeRowsOf(const LiveTable& table, const LiveAnswer
     if (row.group.lives == 0) continue;
     rows.push_back(LifetimeRowOf(table.grouping.NameOf(row.key, answer.tree), row.group, answer.live));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const LifetimeRow& a, const LifetimeRow& b) {
-    return a.group->born != b.group->born ? a.group->born > b.group->born : a.name < b.name;
-  });
+  std::ranges::stable_sort(rows, {}, &LifetimeRow::name);
+  const std::string& sort = answer.ranking.sort;
+  if (sort != "name") {
+    std::ranges::stable_sort(rows, std::ranges::greater(), [&sort](const LifetimeRow& row) {
+      if (sort == "promoted") return row.promoted_bytes ? row.promoted_bytes->value : 0;
+      if (sort == "gc") return row.gc_share ? row.gc_share->value : 0;
+      return sort == "samples" ? static_cast<double>(row.group->lives) : row.group->born;
+    });
+  }
   if (answer.ranking.limit > 0 && rows.size() > answer.ranking.limit) rows.resize(answer.ranking.limit);
   return rows;
 }
@@ -308,12 +325,17 @@ Columns LifetimeColumns(const LiveResult& live, const std::string& name) {
   Columns columns{
       {"median_lifetime_seconds", "median lifetime", Unit::kSeconds, Detail::kAlways, MedianOf, Detail::kAlways}};
   AddSurvival(live, &columns);
+  const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
+  columns.push_back(
+      {"promoted_bytes", is_collected ? "promoted" : "", Unit::kBytes, Detail::kAlways, &LifetimeRow::promoted_bytes});
+  columns.push_back(
+      {"gc_share", is_collected ? "kept by GC" : "", Unit::kShare, Detail::kAlways, &LifetimeRow::gc_share});
   columns.push_back({"allocated_bytes", "allocated", Unit::kBytes, Detail::kAlways,
                      [](const LifetimeRow& row) { return row.group->born; }});
   columns.push_back(
-      {"samples", "samples", Unit::kInteger, Detail::kWide, [](const LifetimeRow& row) { return row.group->lives; }});
-  columns.push_back({"died", TraitsOf(live.stream).lifecycle.ended, Unit::kInteger, Detail::kWide,
-                     [](const LifetimeRow& row) { return row.group->died; }});
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LifetimeRow& row) { return row.group->lives; }});
+  columns.push_back(
+      {"died", "", Unit::kInteger, Detail::kJsonOnly, [](const LifetimeRow& row) { return row.group->died; }});
   AddCurve("survival_by_seconds", "seconds", &LifetimeRow::seconds, &columns);
   AddCurve("survival_by_collections", "collections", &LifetimeRow::collections, &columns);
   columns.push_back({"", "survival", Unit::kCurve, Detail::kHtmlOnly, CurveOf});
