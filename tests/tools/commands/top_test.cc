@@ -1,6 +1,7 @@
 // top and tree from outside: groups, orders, filters by frames, several recordings, and what they refuse.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/small_recording.h"
@@ -223,6 +224,30 @@ TEST_CASE_METHOD(Scratch, "the amount per second is that of the total, which has
   CHECK(document["total"]["value"] == Approx(480'000));
   CHECK(document["matched"]["bytes"] == document["total"]);
   CHECK(document["matched"]["bytes_per_second"]["value"] == Approx(240'000));
+}
+
+TEST_CASE_METHOD(Scratch, "top shows the source lines of sites, and which files it did not find") {
+  WriteCalls(path);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((directory / name).substr(0, (directory / name).rfind('/')));
+    std::ofstream(directory / name) << text;
+  };
+  write("src/p/q/Leaf.java", "1\n2\n3\n4\n5\n6\n\treturn new String(\"\x1b\"); // made\r\n8\n");
+  const std::string asked = "top --by site --sources " + (directory / "src") + " ";
+  const Outcome text = Heaprec(asked + path);
+  CHECK(text.out.find("p.q.Leaf.make:7\n") != std::string::npos);
+  CHECK(text.out.find(" // made\n") != std::string::npos);
+  CHECK(text.out.find('\x1b') == std::string::npos);
+  CHECK(text.out.find("source lines of 1 of 2 sites found; not found: r/Pool.java\n") != std::string::npos);
+  write("more/r/Pool.kt", "short\n");
+  const json document = Parsed(asked + "--json --sources " + (directory / "more") + " " + path);
+  CHECK(document["sources"]["found"] == 1);
+  CHECK(document["tables"][0]["rows"][0]["source"].get<std::string>().ends_with("// made"));
+  CHECK(document["tables"][0]["rows"][1]["source"] == "(r/Pool.kt has 1 line: another version)");
+  CHECK(Heaprec("top --by class --sources " + (directory / "src") + " " + path).err ==
+        "heaprec: --sources needs --by site: other rows have no line\n");
+  const std::string none = directory / "none";
+  CHECK(Heaprec("top --sources " + none + " " + path).err == "heaprec: --sources " + none + ": is not a folder\n");
 }
 
 TEST_CASE_METHOD(Scratch, "samples without a stack are recorded, and not among the lost ones") {

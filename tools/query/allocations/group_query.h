@@ -59,9 +59,10 @@ class Groups {
 
 // Which rows are shown, and in which order: --sort, --limit, --min-share.
 struct Ranking {
-  std::string sort = "bytes";  // bytes, objects, mean-size, points, name; by method also cumulative
-  size_t limit = 0;            // 0: all
-  double min_share = 0;        // from 0 to 1
+  std::string sort = "bytes";          // bytes, objects, mean-size, points, name; by method also cumulative
+  size_t limit = 0;                    // 0: all
+  double min_share = 0;                // from 0 to 1
+  std::vector<std::string> sources{};  // folders with sources, for the lines of sites
 };
 const std::vector<std::string>& SortKeys();
 

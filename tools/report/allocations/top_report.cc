@@ -6,6 +6,7 @@
 #include "tools/report/allocations/reports.h"
 #include "tools/report/columns/group_columns.h"
 #include "tools/report/columns/selection.h"
+#include "tools/report/columns/source_lines.h"
 
 namespace heaprec::tools {
 
@@ -25,15 +26,19 @@ GroupRow RowOf(GroupTable::Key key, const Groups& of, const CallTree& tree, doub
   return row;
 }
 
-Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& ranking, const CallTree& tree) {
+Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& ranking, const CallTree& tree,
+              SourceLines* sources) {
   std::vector<GroupRow> rows;
   for (const GroupTable::Row* row : Ranked(of, ranking, tree)) {
     rows.push_back(RowOf(row->key, of, tree, scan.summary().scanned().seconds));
+    if (!ranking.sources.empty() && of.grouping().by() == By::kSite)
+      rows.back().source = sources->LineOf(rows.back().name);
   }
   GroupWords words = WordsOf(scan);
   words.name = of.grouping().Text();
   if (of.cumulative() != nullptr) words.other = "cumulative";
   words.shows_other = of.cumulative() != nullptr;
+  words.has_source = !ranking.sources.empty() && of.grouping().by() == By::kSite;
   words.has_frames = of.grouping().by() == By::kStack;
   if (!of.outside().empty()) {
     const bool has_any = std::ranges::any_of(rows, [](const GroupRow& row) { return row.outside.bytes > 0; });
@@ -43,7 +48,10 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   Table table = MakeTable("tables[]", GroupColumns(words), rows, all.Rows().size());
   if (ranking.min_share > 0) table.more = "--min-share 0 --limit 0 shows all";
   table.fields = {{"by", of.grouping().Text()}};
-  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames, kCallers);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    table.rows[i].below = CallersOf(rows[i].frames, kCallers);
+    if (!rows[i].source.empty()) table.rows[i].below.push_back(rows[i].source);
+  }
   return table;
 }
 
@@ -53,7 +61,14 @@ Report TopReport(const RecordingScan& scan, const std::vector<Groups>& tables, c
                  const CallTree& tree, const std::string& what) {
   Report report("heaprec.top/1");
   report.Add(HeadlineOf(scan));
-  for (const Groups& one : tables) report.Add(TableOf(scan, one, ranking, tree));
+  SourceLines sources(ranking.sources);
+  for (const Groups& one : tables) report.Add(TableOf(scan, one, ranking, tree, &sources));
+  if (!ranking.sources.empty()) {
+    report.Add(Sentence(
+        "source lines of {} of {} sites found" + (sources.missing().empty() ? "" : "; not found: " + sources.missing()),
+        {{"sources.found", uint64_t{sources.found()}, Unit::kInteger},
+         {"sources.asked", uint64_t{sources.asked()}, Unit::kInteger}}));
+  }
   report.Add(FooterOf(scan, what));
   return report;
 }

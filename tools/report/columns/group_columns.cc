@@ -73,6 +73,7 @@ std::vector<Column<GroupRow>> GroupColumns(const GroupWords& words) {
                        [](const GroupRow& row) { return row.outside.objects; }});
   }
   if (words.has_frames) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &GroupRow::frames});
+  if (words.has_source) columns.push_back({"source", "", Unit::kText, Detail::kJsonOnly, &GroupRow::source});
   columns.push_back({"name", words.name, Unit::kText, Detail::kAlways, &GroupRow::name});
   return columns;
 }

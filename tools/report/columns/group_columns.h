@@ -21,6 +21,7 @@ struct GroupRow {
   std::optional<GroupEstimates> other;  // see GroupWords::other
   std::vector<std::string> frames;      // of a stack, root first
   OutsideSums outside{};                // see GroupWords::outside
+  std::string source{};                 // line of a site; empty: not asked for, or not found
 };
 
 // Parameters of the columns.
@@ -31,7 +32,7 @@ struct GroupWords {
   std::string name = "class";      // heading of names
   std::string other;               // JSON object for GroupRow::other: "cumulative"; empty: none
   bool shows_other = false;        // also in text: with callees
-  bool has_frames = false;
+  bool has_frames = false, has_source = false;
   std::optional<render::Detail> outside{};  // where counted objects outside of TLABs are shown; nullopt: none
 };
 GroupWords WordsOf(const RecordingScan& scan);

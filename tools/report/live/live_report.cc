@@ -332,10 +332,10 @@ Columns LifetimeColumns(const LiveResult& live, const std::string& name) {
       {"gc_share", is_collected ? "kept by GC" : "", Unit::kShare, Detail::kAlways, &LifetimeRow::gc_share});
   columns.push_back({"allocated_bytes", "allocated", Unit::kBytes, Detail::kAlways,
                      [](const LifetimeRow& row) { return row.group->born; }});
-  columns.push_back(
-      {"samples", "", Unit::kInteger, Detail::kJsonOnly, [](const LifetimeRow& row) { return row.group->lives; }});
-  columns.push_back(
-      {"died", "", Unit::kInteger, Detail::kJsonOnly, [](const LifetimeRow& row) { return row.group->died; }});
+  columns.push_back({"samples", is_collected ? "" : "samples", Unit::kInteger, Detail::kWide,
+                     [](const LifetimeRow& row) { return row.group->lives; }});
+  columns.push_back({"died", is_collected ? "" : TraitsOf(live.stream).lifecycle.ended, Unit::kInteger, Detail::kWide,
+                     [](const LifetimeRow& row) { return row.group->died; }});
   AddCurve("survival_by_seconds", "seconds", &LifetimeRow::seconds, &columns);
   AddCurve("survival_by_collections", "collections", &LifetimeRow::collections, &columns);
   columns.push_back({"", "survival", Unit::kCurve, Detail::kHtmlOnly, CurveOf});
