@@ -60,7 +60,7 @@ void GcSummary::Add(const format::Block& block) {
   for (const format::ProcessState& state : block.states) {
     if (!format::IsOfHeap(state.kind)) continue;
     ++states_;
-    Raise(state.used, state.time_ns, &most_used, &most_used_ns);
+    most_used = std::max(most_used, state.used);
     most_committed = std::max(most_committed, state.committed);
     Raise(state.rss, state.time_ns, &most_rss, &most_rss_ns);
     most_threads = std::max(most_threads, state.threads);

@@ -64,7 +64,7 @@ class GcSummary {
   uint64_t first_after = 0, last_after = 0, most_after = 0;  // heap used after a collection that reclaimed memory
   uint64_t most_after_ns = 0;                                // when the heap was so large
   uint64_t most_used = 0, most_committed = 0, most_rss = 0, most_threads = 0;
-  uint64_t most_used_ns = 0, most_rss_ns = 0;  // when they were first so large
+  uint64_t most_rss_ns = 0;  // when it was first so large
 
  private:
   // Whether this pause has reclaimed dead objects.

@@ -91,14 +91,13 @@ Result<std::optional<TimePoint>> AtOption(const std::string& text, const std::ve
       Walk(recording.get(), [&](const format::Block& block) { states.Add(block); });
       ++recordings;
       if (is_native && states.most_rss > 0) peak_ns = states.most_rss_ns;
-      if (!is_native && states.most_used > 0)
-        peak_ns = states.most_after > 0 ? states.most_after_ns : states.most_used_ns;
+      if (!is_native && states.most_after > 0) peak_ns = states.most_after_ns;
     }
   }
   if (recordings > 1) return Error{"--at peak needs a single recording: each has its own peak"};
   if (!peak_ns)
-    return Error{"--at peak: the recording does not have the size of the " +
-                 std::string(is_native ? "process" : "heap")};
+    return Error{is_native ? "--at peak: the recording does not have the size of the process"
+                           : "--at peak: no collection in the recording shows how much it left"};
   return std::optional(TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(*peak_ns), {}});
 }
 

@@ -19,8 +19,8 @@
 namespace heaprec::tools {
 
 // Returns the time of the option --at; nullopt: it was not given. `peak` is, in the only recording of `files`, the end
-// of the collection after which the heap was fullest, or else the time at which it was fullest; for kinds of native
-// memory, the time at which the process was largest. An Error begins with the option's name.
+// of the collection after which the heap was fullest, which the states of concurrent collectors do not show; for kinds
+// of native memory, the time at which the process was largest. An Error begins with the option's name.
 Result<std::optional<TimePoint>> AtOption(const std::string& text, const std::vector<std::string>& files,
                                           const std::vector<std::string>& kinds);
 
