@@ -34,6 +34,15 @@ typedef struct heaprec_frame_name {
   int32_t line;            /* -1: unknown; -2: a native method */
 } heaprec_frame_name;
 
+/* What ran the innermost frame when it allocated. A method that was inlined runs in the code of its caller. */
+enum heaprec_code {
+  HEAPREC_CODE_UNKNOWN = 0, /* a JDK whose stacks heaprec cannot walk */
+  HEAPREC_CODE_INTERPRETER = 1,
+  HEAPREC_CODE_C1 = 2,
+  HEAPREC_CODE_C2 = 3,     /* or the compiler that replaces it */
+  HEAPREC_CODE_NATIVE = 4, /* a native method */
+};
+
 /* A sampled object. All pointers are valid only during the call. */
 typedef struct heaprec_trace {
   size_t struct_bytes;         /* of this struct; later versions append fields */
@@ -48,6 +57,7 @@ typedef struct heaprec_trace {
   int64_t born_ns; /* when it was sampled, CLOCK_MONOTONIC */
   int64_t dead_ns; /* when it was found dead, after its collection, at the latest by heaprec_traces; 0: live */
   const heaprec_frame_name* names; /* of the frames, in heaprec_traces; NULL in the callback: use JVMTI there */
+  int32_t code;                    /* enum heaprec_code */
 } heaprec_trace;
 
 /* The environment of the callback, which may call JNI and JVMTI as in a SampledObjectAlloc event. */

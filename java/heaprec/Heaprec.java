@@ -211,9 +211,10 @@ public final class Heaprec {
         for (int i = 0, next = 0; i < classes.length; ++i) {
             StackTraceElement[] stack = new StackTraceElement[depths[i]];
             for (int frame = 0; frame < stack.length; ++frame) stack[frame] = frames[stacks[next++]];
-            int at = 4 * i;
+            int at = 5 * i;
             traces.add(new Trace(
-                    numbers[at], classes[i], numbers[at + 1], weights[i], numbers[at + 2], numbers[at + 3], stack));
+                    numbers[at], classes[i], numbers[at + 1], weights[i], numbers[at + 2], numbers[at + 3],
+                    Trace.Code.values()[(int) numbers[at + 4]], stack));
         }
         return Collections.unmodifiableList(traces);
     }
@@ -267,8 +268,8 @@ public final class Heaprec {
 
     /**
      * Returns null if there are none. Otherwise arrays: for each trace its class, its numbers (uid, bytes, thread id, age
-     * in ns), its weight and its number of frames; the indices of these frames, trace by trace; then the frames (class,
-     * method, file) and their lines.
+     * in ns, ordinal of its Trace.Code), its weight and its number of frames; the indices of these frames, trace by trace;
+     * then the frames (class, method, file) and their lines.
      */
     private static native Object[] traces0(int which);
 

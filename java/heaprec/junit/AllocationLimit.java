@@ -119,7 +119,7 @@ final class AllocationLimit implements InvocationInterceptor {
         }
     }
 
-    /** What a call allocates, by class and stack below the test: bytes and objects of many calls; empty: not known. */
+    /** What a call allocates, by class, code and stack below the test: bytes and objects of many calls; empty: not known. */
     private static Map<String, long[]> sites(MethodHandle handle, Method method) throws Throwable {
         Map<String, long[]> sums = new LinkedHashMap<>();
         try {
@@ -143,7 +143,7 @@ final class AllocationLimit implements InvocationInterceptor {
     private static void add(Trace trace, Method method, Map<String, long[]> sums) {
         String stack = stackBelow(method, trace.stack());
         if (stack == null) return;
-        long[] sum = sums.computeIfAbsent(trace.className + stack, unused -> new long[2]);
+        long[] sum = sums.computeIfAbsent(trace.className + ", allocated by " + trace.code + stack, unused -> new long[2]);
         sum[0] += trace.bytes;
         ++sum[1];
     }

@@ -64,8 +64,12 @@ Status Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
   options_.source = SourceChoice::kAuto;
   const ChosenSource choice = ChooseSource(jni);
   if (!choice.armed) return Error{choice.why};
-  const sources::CallbackSourceParts parts{jvm_->layout, jvm_->thread_fields, sources::ThreadTable::Instance(),
-                                           jvm_->names, ++recordings_};
+  const sources::CallbackSourceParts parts{jvm_->layout,
+                                           jvm_->thread_fields,
+                                           sources::ThreadTable::Instance(),
+                                           jvm_->names,
+                                           jvm_->walker.ok() ? &*jvm_->walker : nullptr,
+                                           ++recordings_};
   jvmtiCapabilities files{};
   files.can_get_source_file_name = 1;
   jvmti_->AddCapabilities(&files);  // always available; without it frames have no file

@@ -63,8 +63,8 @@ void OnTrace(const heaprec_trace* trace, void* user) {
   Found& found = *static_cast<Found*>(user);
   found.signatures.emplace_back(trace->class_signature);
   const int64_t end_ns = trace->dead_ns != 0 ? trace->dead_ns : std::max(found.now_ns, trace->born_ns);
-  found.numbers.insert(found.numbers.end(),
-                       {static_cast<jlong>(trace->uid), trace->byte_size, trace->thread_id, end_ns - trace->born_ns});
+  found.numbers.insert(found.numbers.end(), {static_cast<jlong>(trace->uid), trace->byte_size, trace->thread_id,
+                                             end_ns - trace->born_ns, trace->code});
   found.weights.push_back(std::bit_cast<double>(reinterpret_cast<uintptr_t>(trace->context)));
   found.depths.push_back(trace->frame_count);
   found.frames.insert(found.frames.end(), trace->frames, trace->frames + trace->frame_count);
@@ -194,9 +194,9 @@ JNIEXPORT jstring JNICALL Java_heaprec_Heaprec_sample0(JNIEnv* jni, jclass, jlon
   }
 }
 
-// Returns for each trace its class, its numbers (uid, bytes, thread id, age in ns), its weight, and its number of
-// frames in `stacks`, where the frames of all traces follow one another. Then the frames (class, method, file: "" if
-// unknown) and their lines.
+// Returns for each trace its class, its numbers (uid, bytes, thread id, age in ns, heaprec_code), its weight, and
+// its number of frames in `stacks`, where the frames of all traces follow one another. Then the frames (class, method,
+// file: "" if unknown) and their lines.
 JNIEXPORT jobjectArray JNICALL Java_heaprec_Heaprec_traces0(JNIEnv* jni, jclass, jint which) {
   try {
     return heaprec::agent::TracesOf(jni, which);

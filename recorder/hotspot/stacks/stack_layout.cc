@@ -46,6 +46,7 @@ void ResolveCompiled(NeededFields& fields, const VmStructs& structs, StackLayout
   out->compiled = {
       compiled("_method"),
       compiled("_compile_id"),
+      compiled("_comp_level"),
       compiled("_orig_pc_offset"),
       compiled(deopt),
       has_one_handler ? compiled(deopt) : compiled(distances ? "_deopt_mh_handler_offset" : "_deopt_mh_handler_begin"),

@@ -41,7 +41,7 @@ struct StackLayout {
     size_t name, kind, size, code_begin, frame_size;
   } blob;
   struct {
-    size_t method, compile_id, original_pc;
+    size_t method, compile_id, level, original_pc;
     size_t deopt_handler, deopt_mh_handler;
     size_t scopes_pcs, scopes_end, scopes_data, metadata;
   } compiled;

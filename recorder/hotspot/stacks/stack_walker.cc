@@ -150,6 +150,23 @@ class LeafSideVisitor {
   size_t left_, count_ = 0;
 };
 
+class LeafCodeVisitor {
+ public:
+  bool OnInterpreted(const VmMethod* /*method*/, int bci) {
+    return code_ = bci < 0 ? FrameCode::kNative : FrameCode::kInterpreter, true;
+  }
+  bool OnCompiled(const CompiledMethod& code, uintptr_t /*pc*/, bool is_native) {
+    constexpr int kHighestOfC1 = 3;
+    code_ = is_native ? FrameCode::kNative : code.level() > kHighestOfC1 ? FrameCode::kC2 : FrameCode::kC1;
+    return true;
+  }
+  bool IsFull() const { return code_ != FrameCode::kUnknown; }
+  FrameCode code() const { return code_; }
+
+ private:
+  FrameCode code_ = FrameCode::kUnknown;
+};
+
 }  // namespace
 
 Result<StackWalker> StackWalker::Resolve(const VmStructs& structs, const Names& names, const JdkRules& rules) {
@@ -292,6 +309,12 @@ WalkResult StackWalker::IdentifyLeafSide(const void* java_thread, size_t physica
 WalkResult StackWalker::Expand(const void* java_thread, FrameSelection* frames) const {
   ExpandingVisitor visitor(frames);
   return Walk(java_thread, visitor);
+}
+
+FrameCode StackWalker::LeafCode(const void* java_thread) const {
+  LeafCodeVisitor visitor;
+  Walk(java_thread, visitor);
+  return visitor.code();
 }
 
 std::span<MethodFrame> StackWalker::ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room,

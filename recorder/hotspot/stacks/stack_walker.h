@@ -77,6 +77,9 @@ class FrameSelection {
   size_t seen_ = 0;
 };
 
+// What runs a frame. The numbers are those of heaprec_code in include/heaprec_sampling.h.
+enum class FrameCode : uint8_t { kUnknown = 0, kInterpreter = 1, kC1 = 2, kC2 = 3, kNative = 4 };
+
 enum class WalkResult : uint8_t { kWhole, kDeep, kNone, kUnknown };
 
 class StackWalker {
@@ -101,6 +104,9 @@ class StackWalker {
   // `room`.
   std::span<MethodFrame> ExpandLeafSide(const void* java_thread, std::span<MethodFrame> room,
                                         size_t physical = SIZE_MAX) const;
+
+  // Returns what runs the frame nearest to the allocation.
+  FrameCode LeafCode(const void* java_thread) const;
 
   // Whether the top frame is a native method. Native code or the JVM, called by it, does not change the frames below.
   // If the thread has entered the JVM from Java code, its frames may be changing (deoptimization). Context: any of the

@@ -19,6 +19,13 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 static_assert(sizeof(heaprec_frame) == sizeof(jvmtiFrameInfo));
 static_assert(offsetof(heaprec_frame, location) == offsetof(jvmtiFrameInfo, location));
 
+using hotspot::FrameCode;
+static_assert(static_cast<int>(FrameCode::kUnknown) == HEAPREC_CODE_UNKNOWN);
+static_assert(static_cast<int>(FrameCode::kInterpreter) == HEAPREC_CODE_INTERPRETER);
+static_assert(static_cast<int>(FrameCode::kC1) == HEAPREC_CODE_C1);
+static_assert(static_cast<int>(FrameCode::kC2) == HEAPREC_CODE_C2);
+static_assert(static_cast<int>(FrameCode::kNative) == HEAPREC_CODE_NATIVE);
+
 uint64_t DueAfter(uint64_t position, int64_t interval) {
   return interval > 0 ? position + static_cast<uint64_t>(interval) : kNever;
 }
@@ -123,6 +130,7 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
   jvmtiFrameInfo frames[HEAPREC_MAX_FRAMES];
   jint count = 0;
   if (object.jvmti->GetStackTrace(nullptr, 0, depth_, frames, &count) != JVMTI_ERROR_NONE) count = 0;
+  const FrameCode code = parts_.walker != nullptr ? parts_.walker->LeafCode(object.java_thread) : FrameCode::kUnknown;
   ThreadIdentity identity;
   parts_.fields.Read(object.jni, object.thread, &identity);
   JvmtiText signature(object.jvmti);
@@ -138,7 +146,8 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
                       nullptr,
                       static_cast<int64_t>(MonotonicNs()),
                       0,
-                      nullptr};
+                      nullptr,
+                      static_cast<int32_t>(code)};
   const heaprec_callback_env environment{object.jni, object.jvmti, object.object};
   entry.due = kNever;  // the callback's own allocations are not reported
   const int64_t interval = how->function(&trace, &environment, how->user);

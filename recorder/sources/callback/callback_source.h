@@ -13,6 +13,7 @@
 
 #include "include/heaprec_sampling.h"
 #include "recorder/hotspot/metadata/names.h"
+#include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/sources/callback/tracked_objects.h"
 #include "recorder/sources/java/source.h"
@@ -26,7 +27,8 @@ struct CallbackSourceParts {
   const ThreadFields& fields;
   ThreadTable& threads;
   const hotspot::Names& names;
-  uint32_t number;  // number of the recording in this process
+  const hotspot::StackWalker* walker;  // null: what runs a frame is unknown
+  uint32_t number;                     // number of the recording in this process
 };
 
 class CallbackSource final : public Source {

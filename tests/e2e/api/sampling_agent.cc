@@ -18,7 +18,8 @@ void* library = nullptr;
 heaprec_sampling how{sizeof(how), nullptr, nullptr, 0, 16, 0};
 
 // What came, of the program's own arrays and of all.
-std::atomic<int> samples{0}, early{0}, late{0}, kept{0}, dropped{0}, without_stack{0}, replaced{0}, before_replaced{0};
+std::atomic<int> samples{0}, early{0}, late{0}, kept{0}, dropped{0}, without_stack{0}, without_code{0}, replaced{0},
+    before_replaced{0};
 
 // Whether the object is an array that the test program allocates. Without compressed class pointers its header has 8
 // bytes more.
@@ -35,6 +36,7 @@ int64_t OnSample(heaprec_trace* trace, const heaprec_callback_env* env, void* us
   if (IsTestArray(*trace, "[B")) ++kept;
   if (IsTestArray(*trace, "[I")) ++dropped;
   if (trace->frame_count == 0) ++without_stack;
+  if (trace->code == HEAPREC_CODE_UNKNOWN) ++without_code;
   // JNI is legal, and what is allocated here is not sampled.
   auto* const jni = static_cast<JNIEnv*>(env->jni);
   jni->DeleteLocalRef(jni->NewByteArray(1 << 20));
@@ -93,8 +95,8 @@ void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
 }
 
 void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
-  printf("samples %d early %d late %d kept %d dropped %d without_stack %d\n", samples.load(), early.load(), late.load(),
-         kept.load(), dropped.load(), without_stack.load());
+  printf("samples %d early %d late %d kept %d dropped %d without_stack %d without_code %d\n", samples.load(),
+         early.load(), late.load(), kept.load(), dropped.load(), without_stack.load(), without_code.load());
   Tell(jni, "live", HEAPREC_LIVE);
   Tell(jni, "recent", HEAPREC_RECENT_GARBAGE);
   Tell(jni, "sampled", HEAPREC_SAMPLED_GARBAGE);

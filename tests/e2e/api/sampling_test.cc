@@ -40,13 +40,15 @@ void RequireAll(const std::vector<std::string>& flags) {
   CHECK(outcome.out.find("kept 200\n") != std::string::npos);
   CHECK(Numbers(outcome.out, "invalid") == std::vector{1});
   CHECK(Numbers(outcome.out, "started") == std::vector{0});
-  const auto told = Numbers(outcome.out, "samples");  // samples, early, late, kept, dropped, without_stack
+  const auto told =
+      Numbers(outcome.out, "samples");  // samples, early, late, kept, dropped, without_stack, without_code
   CHECK(told[0] >= 2178);
   CHECK(told[1] == 0);
   CHECK(told[2] <= told[0] / 100);  // dropped by the JVM: as it collects
   CHECK(told[3] >= 198);
   CHECK(told[4] >= 1980);
   CHECK(told[5] <= told[0] / 10);
+  CHECK(told[6] <= told[5]);
   const auto live = Numbers(outcome.out, "live");  // all, kept, dropped, without_context, bad_times
   CHECK(live[1] == told[3]);
   CHECK(live[2] == 0);

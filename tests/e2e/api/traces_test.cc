@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/java_run.h"
@@ -81,6 +82,21 @@ TEST_CASE("Never more objects are tracked than requested") {
   const Told live = ToldOf(outcome.out, "live");
   CHECK(live.all > 0);
   CHECK(live.all <= 10);
+}
+
+// -Xbatch: calls wait for the compiler.
+TEST_CASE("A trace says whether the interpreter, C1, C2 or a native method allocated") {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> modes = {
+      {{"-Xint"}, "long[] by native code\nint[] by the interpreter\n"},
+      {{"-Xbatch", "-XX:TieredStopAtLevel=1"}, "int[] by C1\n"},
+      {{"-Xbatch", "-XX:-TieredCompilation"}, "int[] by C2\n"}};
+  for (const auto& [flags, expected] : modes) {
+    const Outcome outcome = Run(Java{.flags = flags, .main = "e2e.Traces", .args = {"codes", AgentPath()}});
+    INFO(flags.back() << ":\n" << outcome.out << outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.out.ends_with(expected));
+    CHECK(outcome.out.find("int[] by ") == outcome.out.rfind("int[] by "));
+  }
 }
 
 TEST_CASE("Dead objects of unloaded classes keep the names of their frames") {

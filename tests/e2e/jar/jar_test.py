@@ -293,7 +293,7 @@ class JUnit(Case):
         self.assertEqual(failed, {"tooManyFails", "withoutLimitFails", "recordedFails"}, out)
         self.assertIn("LimitedTest.tooManyFails: a call allocates 72 B in 3 objects: 1 java.lang.Object[] (24 B), 1 int[] (32 B), 1 java.lang.Object (16 B); "
                       "allowed: 40 B, 2 objects", out)
-        self.assertRegex(out, r"32 B in 1 object: int\[\]\n *at ways.LimitedTest.pair\(LimitedTest.java:\d+\)\n *at ways.LimitedTest.tooManyFails\(")
+        self.assertRegex(out, r"32 B in 1 object: int\[\], allocated by C2\n *at ways.LimitedTest.pair\(LimitedTest.java:\d+\)\n *at ways.LimitedTest.tooManyFails\(")
         self.assertIn("give bytes or objects", out)
         self.assertIn("not recorded: heaprec: unknown option `no`", out)
         names = sorted(path.name for path in pathlib.Path(self.folder, "recordings").iterdir())

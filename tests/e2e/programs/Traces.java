@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 
@@ -15,7 +18,7 @@ import java.util.concurrent.CyclicBarrier;
  * all of SIZE bytes, from two threads in turn.
  *
  * <p>Arguments: the library, if it has to be loaded, or "-"; bytes between samples; maximum objects tracked. Or "again"
- * and the library.
+ * or "codes" and the library.
  */
 public final class Traces {
     static final int KEPT = 400, DROPPED = 2000, SIZE = 100_000;
@@ -116,7 +119,36 @@ public final class Traces {
         System.out.println("kept " + kept.size() + " weight " + (long) weight);
     }
 
+    static void ints(int length) {
+        sink = new int[length];
+    }
+
+    /** Prints what ran the code that allocated large arrays: in Java, and copies by a native method. */
+    static void codes(String library) {
+        Itself.load(library);
+        for (int i = 0; i < 50_000; ++i) ints(1);
+        Heaprec.startSampling(1, 65_536);
+        long[] longs = new long[SIZE];
+        Set<String> codes = new TreeSet<>(Comparator.reverseOrder());
+        for (int i = 0; i < 100; ++i) {
+            ints(SIZE);
+            sink = longs.clone();
+        }
+        for (Trace trace : Heaprec.liveTraces()) add(trace, codes);
+        for (Trace trace : Heaprec.garbageTraces()) add(trace, codes);
+        codes.forEach(System.out::println);
+    }
+
+    static void add(Trace trace, Set<String> codes) {
+        boolean isOfJava = trace.stack()[0].getMethodName().equals("ints"), isCopy = trace.stack()[0].getMethodName().equals("clone");
+        if (trace.bytes > SIZE && (isOfJava || isCopy)) codes.add(trace.className + " by " + trace.code);
+    }
+
     public static void main(String[] args) throws Exception {
+        if (args[0].equals("codes")) {
+            codes(args[1]);
+            return;
+        }
         if (args[0].equals("again")) {
             again(args[1]);
             return;
