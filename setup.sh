@@ -22,7 +22,9 @@ else
 fi
 if [ "$purpose" = tests ]; then
   packages+=(clang-format shellcheck spin sqlite3 golang-go chromium chromium-driver python3-jsonschema python3-yaml man-db zsh
-             fish protobuf-compiler openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev)
+             fish protobuf-compiler openssl tmux libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev
+             gradle maven libexec-maven-plugin-java libmaven-clean-plugin-java libmaven-compiler-plugin-java
+             libmaven-jar-plugin-java libmaven-resources-plugin-java libsurefire-java)
   where_offered+=(clickhouse-server)  # not in 13
 fi
 if [ "${1:-}" = --print ]; then echo "${packages[*]}"; exit 0; fi
