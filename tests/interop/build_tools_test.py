@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def with_versions_of_debian(pom):
 
 class Build(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.mkdtemp(prefix="heaprec-build.")
+        folder = tempfile.mkdtemp(prefix="heaprec build.")  # a space
         self.addCleanup(shutil.rmtree, folder)
         self.folder = pathlib.Path(folder)
         self.project = self.folder / "examples/java"
@@ -58,7 +59,7 @@ class Build(unittest.TestCase):
     def wrap(self, tool, *options):
         """A command of this name that works without a network."""
         path = self.folder / "bin" / tool
-        path.write_text(f'#!/bin/sh\nexec /usr/bin/{tool} {" ".join(options)} "$@"\n')
+        path.write_text(f'#!/bin/sh\nexec /usr/bin/{tool} {shlex.join(options)} "$@"\n')
         path.chmod(0o755)
 
     def run_shell(self, text, folder, code=0):
@@ -109,7 +110,7 @@ class Build(unittest.TestCase):
         self.assertIn("(check) on project words: Command execution failed. Process exited with an error: 1", out)
 
     def test_gradle(self):
-        self.wrap("gradle", "--offline", "--no-daemon", f"--gradle-user-home {self.folder}/gradle", f"--init-script {HERE}/debian.gradle")
+        self.wrap("gradle", "--offline", "--no-daemon", "--gradle-user-home", f"{self.folder}/gradle", "--init-script", f"{HERE}/debian.gradle")
         out = self.check_build("gradle", "gradle check", "build")
         self.assertIn("Execution failed for task ':heaprecCheck'.\n> Process 'command 'java'' finished with non-zero exit value 1", out)
 

@@ -92,7 +92,7 @@ class CompiledMethod {
   }
   // Assigned once by the JVM and never reused for another compilation.
   uint32_t compile_id() const { return Load<uint32_t>(blob_ + layout_.compiled.compile_id); }
-  // HotSpot's CompLevel: 1 to 3 are C1's, 4 is C2's. An int before JDK 17, a byte since.
+  // HotSpot's CompLevel: 1 to 3 are C1's, 4 is C2's. An int or a byte, depending on the JDK.
   int level() const { return Load<int8_t>(blob_ + layout_.compiled.level); }
   // The offset of `pc` in the code.
   uintptr_t OffsetOf(uintptr_t pc) const { return pc - CodeBegin(); }

@@ -285,10 +285,18 @@ class Refusals(Case):
 
 
 class JUnit(Case):
+    def run_tests(self, flag, *selected):
+        """What a run that fails prints."""
+        return self.java(f"-Dheaprec.cache={EXTRACTED}", flag, "-cp", ":".join([PROGRAMS, JAR, *JUNIT]), "org.junit.platform.console.ConsoleLauncher",
+                         *selected, "--details", "tree", "--disable-banner", "--disable-ansi-colors", code=1).stdout
+
+    def test_what_allocates_without_c2(self):
+        for flag, code in (("-XX:TieredStopAtLevel=1", "C1"), ("-Xint", "the interpreter")):
+            out = self.run_tests(flag, "--select-method", "ways.LimitedTest#tooManyFails")
+            self.assertIn(f"32 B in 1 object: int[], allocated by {code}\n", out)
+
     def test_junit(self):
-        done = self.java(f"-Dheaprec.cache={EXTRACTED}", "-XX:TieredStopAtLevel=4", "-cp", ":".join([PROGRAMS, JAR, *JUNIT]), "org.junit.platform.console.ConsoleLauncher", "--select-class", "ways.LimitedTest",
-                         "--details", "tree", "--disable-banner", "--disable-ansi-colors", code=1)
-        out = done.stdout
+        out = self.run_tests("-XX:TieredStopAtLevel=4", "--select-class", "ways.LimitedTest")
         failed = set(re.findall(r"MethodSource \[className = 'ways.LimitedTest', methodName = '(\w+)'", out))
         self.assertEqual(failed, {"tooManyFails", "withoutLimitFails", "recordedFails"}, out)
         self.assertIn("LimitedTest.tooManyFails: a call allocates 72 B in 3 objects: 1 java.lang.Object[] (24 B), 1 int[] (32 B), 1 java.lang.Object (16 B); "
