@@ -52,7 +52,7 @@ class Build(unittest.TestCase):
         shutil.copytree(ROOT / "examples/java", self.project)
         shutil.copy(JAR, self.folder / "heaprec.jar")
         (self.folder / "bin").mkdir()
-        self.environment = {**os.environ, "HOME": folder, "LC_ALL": "C.UTF-8", "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+        self.environment = {**os.environ, "HOME": folder, "XDG_CACHE_HOME": f"{folder}/cache", "LC_ALL": "C.UTF-8", "PATH": f"{folder}/bin:{os.environ['PATH']}"}
         for name in ("JAVA_TOOL_OPTIONS", "MAVEN_OPTS", "MAVEN_ARGS", "GRADLE_OPTS", "HEAPREC_LIB", "HEAPREC_JAR"):
             self.environment.pop(name, None)
 
@@ -87,6 +87,14 @@ class Build(unittest.TestCase):
         self.check_files(output)
         return out
 
+    def misspell(self, file, build):
+        """A build with a wrong option of the agent."""
+        path = self.project / file
+        path.write_text(path.read_text().replace("rate=300", "rat=300"))
+        out = self.run_shell(build, self.project, code=1)
+        self.assertIn("tests.hrec: No such file or directory", out)
+        return out
+
     def check_files(self, output):
         summary = json.loads(subprocess.run([HEAPREC, "summary", "--json", self.project / output / "tests.hrec"], stdout=subprocess.PIPE, check=True).stdout)
         self.assertGreater(summary["allocated_bytes"], 60 << 20)
@@ -108,11 +116,15 @@ class Build(unittest.TestCase):
         out = self.check_build("mvn", "mvn verify", "target")
         self.assertIn("Failed to execute goal org.codehaus.mojo:exec-maven-plugin", out)
         self.assertIn("(check) on project words: Command execution failed. Process exited with an error: 1", out)
+        self.misspell("pom.xml", "mvn verify")
+        newest_dump = max((self.project / "target/surefire-reports").glob("*.dumpstream"), key=lambda path: path.stat().st_mtime_ns)
+        self.assertIn("heaprec: not recording: unknown option `rat`", newest_dump.read_text())
 
     def test_gradle(self):
         self.wrap("gradle", "--offline", "--no-daemon", "--gradle-user-home", f"{self.folder}/gradle", "--init-script", f"{HERE}/debian.gradle")
         out = self.check_build("gradle", "gradle check", "build")
         self.assertIn("Execution failed for task ':heaprecCheck'.\n> Process 'command 'java'' finished with non-zero exit value 1", out)
+        self.assertIn("heaprec: not recording: unknown option `rat`", self.misspell("build.gradle", "gradle check"))
 
 
 if __name__ == "__main__":
