@@ -244,9 +244,29 @@ TEST_CASE_METHOD(Scratch, "top shows the source lines of sites, and which files 
   CHECK(document["sources"]["found"] == 1);
   CHECK(document["tables"][0]["rows"][0]["source"].get<std::string>().ends_with("// made"));
   CHECK(document["tables"][0]["rows"][1]["source"] == "(r/Pool.kt has 1 line: another version)");
+  std::filesystem::create_directory(directory / "none");
+  CHECK(Heaprec("top --by site --sources " + (directory / "none") + " " + path)
+            .out.find("source lines of 0 of 2 sites found; not found: p/q/Leaf.java and 1 more file\n") !=
+        std::string::npos);
+  {
+    RecordingFile file(directory / "unknown.bin", SomeHeader());
+    file.Add(format::Window{1, 0, 7e-9});
+    Event event = At(kMs);
+    event.stack = {};
+    file.Add(event);
+    event.stack = {"p/Odd{}.make:7"};
+    file.Add(event);
+    file.End("jvm exit", 2 * kSecond);
+  }
+  CHECK(Heaprec(asked + directory / "unknown.bin")
+            .out.find("source lines of 0 of 2 sites found; without a line number: 1; not found: p/Odd{}.java\n") !=
+        std::string::npos);
+  write("more/r/Pool.kt", std::string(100, '\n'));
+  CHECK(Heaprec(asked + "--sources " + (directory / "more") + " " + path).out.find(" is blank: another version)\n") !=
+        std::string::npos);
   CHECK(Heaprec("top --by class --sources " + (directory / "src") + " " + path).err ==
         "heaprec: --sources needs --by site: other rows have no line\n");
-  const std::string none = directory / "none";
+  const std::string none = directory / "nowhere";
   CHECK(Heaprec("top --sources " + none + " " + path).err == "heaprec: --sources " + none + ": is not a folder\n");
 }
 

@@ -7,6 +7,7 @@
 #include "tools/report/columns/group_columns.h"
 #include "tools/report/columns/selection.h"
 #include "tools/report/columns/source_lines.h"
+#include "tools/text/text.h"
 
 namespace heaprec::tools {
 
@@ -55,6 +56,21 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   return table;
 }
 
+Line SourcesLine(const SourceLines& sources) {
+  std::string text = "source lines of {} of {} site(s) found";
+  std::vector<Field> fields{{"sources.found", uint64_t{sources.found()}, Unit::kInteger},
+                            {"sources.asked", uint64_t{sources.asked()}, Unit::kInteger}};
+  if (sources.without_line() > 0) text += "; without a line number: " + Grouped(sources.without_line());
+  if (sources.missing_files() > 0) {
+    text += "; not found: {}";
+    fields.push_back({"", sources.missing()});
+  }
+  if (sources.missing_files() > 1) text += " and " + CountOf(sources.missing_files() - 1, "more file");
+  fields.push_back({"sources.without_line", uint64_t{sources.without_line()}});
+  fields.push_back({"sources.missing_files", uint64_t{sources.missing_files()}});
+  return Sentence(std::move(text), std::move(fields));
+}
+
 }  // namespace
 
 Report TopReport(const RecordingScan& scan, const std::vector<Groups>& tables, const Ranking& ranking,
@@ -63,12 +79,7 @@ Report TopReport(const RecordingScan& scan, const std::vector<Groups>& tables, c
   report.Add(HeadlineOf(scan));
   SourceLines sources(ranking.sources);
   for (const Groups& one : tables) report.Add(TableOf(scan, one, ranking, tree, &sources));
-  if (!ranking.sources.empty()) {
-    report.Add(Sentence(
-        "source lines of {} of {} sites found" + (sources.missing().empty() ? "" : "; not found: " + sources.missing()),
-        {{"sources.found", uint64_t{sources.found()}, Unit::kInteger},
-         {"sources.asked", uint64_t{sources.asked()}, Unit::kInteger}}));
-  }
+  if (!ranking.sources.empty()) report.Add(SourcesLine(sources));
   report.Add(FooterOf(scan, what));
   return report;
 }

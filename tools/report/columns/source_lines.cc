@@ -32,15 +32,18 @@ std::string SourceLines::LineOf(const std::string& site) {
   const size_t colon = site.rfind(':');
   const size_t method = colon == std::string::npos ? colon : site.rfind('.', colon);
   size_t line = 0;
+  ++asked_;
   if (method == std::string::npos ||
       std::from_chars(site.data() + colon + 1, site.data() + site.size(), line).ptr != site.data() + site.size() ||
-      line == 0)
+      line == 0) {
+    ++without_line_;
     return "";
-  ++asked_;
+  }
   std::string name;
   const Lines& lines = FileOf(site.substr(0, std::min(method, site.find('$'))), &name);
   if (name.empty()) return "";
   if (line > lines.size()) return fmt::format("({} has {}: another version)", name, CountOf(lines.size(), "line"));
+  if (lines[line - 1].empty()) return fmt::format("({}:{} is blank: another version)", name, line);
   ++found_;
   return lines[line - 1];
 }
@@ -63,7 +66,7 @@ const SourceLines::Lines& SourceLines::FileOf(const std::string& class_name, std
         lines = LinesOf(whole);
       }
     }
-    if (file.empty() && missing_.empty()) missing_ = path + ".java";
+    if (file.empty() && missing_files_++ == 0) missing_ = path + ".java";
   }
   *name = file;
   return lines;
