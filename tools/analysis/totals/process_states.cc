@@ -42,7 +42,6 @@ std::optional<CpuSeconds> CpuTimeline::Between(uint64_t from_ns, uint64_t to_ns)
 
 GcSummary::GcSummary(const format::FileHeader& header) : is_concurrent_(format::IsConcurrent(header.gc_name)) {}
 
-// 0: the JVM's count is unknown.
 namespace {
 
 void Raise(uint64_t value, uint64_t time_ns, uint64_t* most, uint64_t* most_ns) {
@@ -51,6 +50,7 @@ void Raise(uint64_t value, uint64_t time_ns, uint64_t* most, uint64_t* most_ns) 
 
 }  // namespace
 
+// A count of 0: the JVM's count is unknown.
 bool GcSummary::HasReclaimed(const format::ProcessState& ended) {
   const uint64_t before = std::exchange(collections_, ended.collections);
   return !is_concurrent_ && (ended.collections == 0 || ended.collections != before);
