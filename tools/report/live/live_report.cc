@@ -322,8 +322,7 @@ Value CurveOf(const LifetimeRow& row) {
 }
 
 Columns LifetimeColumns(const LiveResult& live, const std::string& name) {
-  Columns columns{
-      {"median_lifetime_seconds", "median lifetime", Unit::kSeconds, Detail::kAlways, MedianOf, Detail::kAlways}};
+  Columns columns{{"median_lifetime_seconds", "median", Unit::kSeconds, Detail::kAlways, MedianOf, Detail::kAlways}};
   AddSurvival(live, &columns);
   const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
   columns.push_back(
