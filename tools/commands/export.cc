@@ -13,6 +13,7 @@
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/query/live/live_query.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 
@@ -53,10 +54,16 @@ ExitCode Export(const ExportOptions& options) {
   const ExportFormat& format = ExportFormatFor(options.format, options.output);
   auto filter = Filter::Parse(options.filter);
   if (!filter.ok()) return Fail(ExitCode::kUsage, filter.error().message);
-  const auto at = TimeOption("--at", options.at);
-  if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
+  const auto native = std::ranges::find_if(kStreamTraits, [&](const StreamTraits& one) {
+    return !one.lifecycle.is_collected && filter->TakesAny(one.stream);
+  });
+  const bool has_heap = native == kStreamTraits.end() || filter->TakesAny(format::Stream::kAllocations);
+  const auto choice =
+      ParseLiveChoice(options.at, 0, options.paths, has_heap ? format::Stream::kAllocations : native->stream);
+  if (!choice.ok()) return Fail(ExitCode::kUsage, choice.error().message);
   ExportSettings settings = options.settings;
-  settings.live_at = *at;
+  settings.live_at = choice->at;
+  settings.live_survived = choice->survived;
   settings.hides = filter->hides();
   const std::string wrong = Objection(options, settings, format, *filter);
   if (!wrong.empty()) return Fail(ExitCode::kUsage, wrong);
@@ -71,6 +78,8 @@ ExitCode Export(const ExportOptions& options) {
   if (settings.live_filter && !settings.live)
     return Fail(ExitCode::kUnreadable,
                 options.paths.front() + TraitsOf(settings.streams.front()).lifecycle.not_tracked);
+  if (const Status known = CheckSurvivors(settings.live_survived, options.paths); !known)
+    return Fail(ExitCode::kUnreadable, known.error().message);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   Output output((*file)->descriptor());
@@ -105,7 +114,11 @@ Command ExportCommand() {
       .OneOf(ExportFormatNames());
   command.AddOption("-o,--output", options->output, "Output file; - is standard output (default)").Value("OUT");
   AddExportOptions(command, &options->settings);
-  command.AddOption("--at", options->at, "Time at which to list live objects (default: the end)").Value("TIME");
+  command
+      .AddOption("--at", options->at,
+                 "Time at which to list live objects, or peak: when the heap was fullest after a collection (default: "
+                 "the end)")
+      .Value("TIME");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
   options->filter.AddTo(command);
   options->filter.AddStackChoiceTo(command);

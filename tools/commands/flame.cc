@@ -9,6 +9,7 @@
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
+#include "tools/query/live/live_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/report/page/recording_page.h"
 #include "tools/text/messages.h"
@@ -23,7 +24,7 @@ struct FlameOptions {
   PageRequest page;
   PageOutput output;
   std::string at;
-  std::optional<uint64_t> min_age_ns;
+  std::optional<uint64_t> survived, min_age_ns;
   std::optional<size_t> limit;
   bool svg = false;
 };
@@ -35,6 +36,7 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
   if (IsOneOf(path, page.scan.files)) return Fail(ExitCode::kCannotWrite, path + ": is the recording itself");
   FlameScan flame(*scan, {.live = page.live,
                           .at = page.at,
+                          .survived = page.survived,
                           .least_age_ns = page.least_age_ns,
                           .callers = page.reverse,
                           .classes = !page.no_classes,
@@ -47,9 +49,10 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
   flame.scan().PrintTrust();
   const GroupEstimates& all = flame.estimates().front();
-  const FlameCaption caption{.title = TitleOf(page),
-                             .headline = page.live ? LiveHeadlineOf(all, flame.scan()) : HeadlineOf(all, flame.scan()),
-                             .icicle = page.icicle};
+  const FlameCaption caption{
+      .title = TitleOf(page),
+      .headline = page.live ? LiveHeadlineOf(all, flame.scan(), page.survived) : HeadlineOf(all, flame.scan()),
+      .icicle = page.icicle};
   Output output((*file)->descriptor());
   const size_t boxes = AppendFlamePicture(flame, caption, output.text());
   if (const auto failed = (*file)->Finish(&output)) return *failed;
@@ -59,11 +62,21 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
 
 ExitCode Flame(const FlameOptions& options) {
   PageRequest page = options.page;
-  if (!page.live && (!options.at.empty() || options.min_age_ns))
-    return Fail(ExitCode::kUsage, "--at and --min-age need --live");
-  const auto at = TimeOption("--at", options.at);
-  if (!at.ok()) return Fail(ExitCode::kUsage, at.error().message);
-  page.at = *at;
+  if (!page.live && (!options.at.empty() || options.survived || options.min_age_ns))
+    return Fail(ExitCode::kUsage, "--at, --survived and --min-age need --live");
+  const auto scan = RecordingScan::Parse(page.scan);
+  if (!scan.ok()) return Fail(ExitCode::kUsage, scan.error().message);
+  const auto choice = ParseLiveChoice(options.at, options.survived.value_or(0), page.scan.files, scan->stream());
+  if (!choice.ok()) return Fail(ExitCode::kUsage, choice.error().message);
+  if (const Status known = CheckSurvivors(choice->survived, page.scan.files); !known)
+    return Fail(ExitCode::kUnreadable, known.error().message);
+  page.at = choice->at;
+  page.survived = choice->survived;
+  if (!options.at.empty()) page.live_given = {"--at", options.at};
+  if (options.survived) {
+    page.live_given.emplace_back("--survived");
+    page.live_given.push_back(std::to_string(*options.survived));
+  }
   page.least_age_ns = options.min_age_ns.value_or(0);
   page.most_boxes = options.limit.value_or(0);
   return options.svg || options.output.path.ends_with(".svg")
@@ -90,7 +103,12 @@ Command FlameCommand() {
   command.AddFlag("--icicle", page.icicle, "Draw the root at the top");
   command.AddFlag("--no-classes", page.no_classes, "Leave out the allocated class at the end of each stack");
   command.AddFlag("--live", page.live, "Show live objects instead of all allocations");
-  command.AddOption("--at", options->at, "Time at which objects must be live (default: the end)").Value("TIME");
+  command
+      .AddOption("--at", options->at,
+                 "Time at which objects must be live, or peak: when the heap was fullest after a collection (default: "
+                 "the end)")
+      .Value("TIME");
+  command.AddOption("--survived", options->survived, "Show objects that survived at least N collections").Value("N");
   command.AddDuration("--min-age", options->min_age_ns, "Show objects that are at least this old, such as 10s");
   command.AddOption("--title", page.title, "Title of the graph (default: the recording's name)").Value("TEXT");
   command
@@ -106,6 +124,7 @@ Command FlameCommand() {
   heaprec flame --from 10s --to 20s --thread worker app.hrec -o -  > worker.html
   heaprec flame --reverse --class 'byte[]' app.hrec -o bytes.html
   heaprec flame --live --min-age 30s app.hrec -o live.html
+  heaprec flame --live --at peak app.hrec -o peak.html
   heaprec flame --min-share 0.5% app.hrec -o flame.svg)";
   command.run = [options](const auto&) { return Flame(*options); };
   return command;

@@ -26,6 +26,7 @@ namespace {
 struct LiveCommandOptions {
   ScanOptions scan;
   std::string at, by;
+  std::optional<uint64_t> survived;
   render::OutputOptions output;
 };
 
@@ -39,16 +40,13 @@ struct LiveScan {
 
 ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
-Status SetTimes(const LiveCommandOptions& options, LiveQuery* question) {
+Status SetSpan(const LiveCommandOptions& options, LiveQuery* question) {
   FilterOptions times;
   times.from = options.scan.filter.from;
   times.to = options.scan.filter.to;
   auto span = Filter::Parse(times);
   if (!span.ok()) return span.error();
   question->span = std::move(*span);
-  const auto at = AtOption(options.at, options.scan.files, options.scan.filter.kinds);
-  if (!at.ok()) return at.error();
-  question->at = *at;
   return {};
 }
 
@@ -57,7 +55,7 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   auto groupings = GroupingsOption(options.by, by);
   if (!groupings.ok()) return Usage(groupings.error());
   question.by = std::move(*groupings);
-  if (const Status status = SetTimes(options, &question); !status) return Usage(status.error());
+  if (const Status status = SetSpan(options, &question); !status) return Usage(status.error());
   // Reads objects of all times: --from and --to select when live objects are listed.
   ScanOptions all_times = options.scan;
   all_times.filter.from.clear();
@@ -67,13 +65,12 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
   if (!scan.ok()) return Usage(scan.error());
   const LifecycleTerms words = TraitsOf(scan->stream()).lifecycle;
   if (!words.is_tracked()) return Usage({fmt::format("--kind {}", words.not_tracked)});
-  const bool asks_collections = question.survived > 0 || question.promoted != LiveQuery().promoted;
-  if (asks_collections && !words.is_collected) {
-    return Usage({fmt::format("--survived: {} are not subject to garbage collection; they live until they are {}",
-                              words.things, words.ended)});
-  }
-  // What a collection leaves. Its garbage counts as tracked until the recorder finds it dead.
-  if (options.at == "peak" && words.is_collected) question.survived = std::max<uint64_t>(question.survived, 1);
+  const auto choice = ParseLiveChoice(options.at, options.survived.value_or(0), options.scan.files, scan->stream());
+  if (!choice.ok()) return Usage(choice.error());
+  question.at = choice->at;
+  // With --lifetimes, --survived says what counts as promoted.
+  question.survived =
+      question.lifetimes ? std::min<uint64_t>(choice->survived, options.at == "peak" ? 1 : 0) : choice->survived;
   into->scan.emplace(std::move(*scan));
   into->names = NamePool(all_times.Naming());
   const ExitCode read = into->scan->Run(
@@ -90,7 +87,7 @@ constexpr uint64_t kPromoted = 3;
 struct LiveOptions {
   LiveCommandOptions common;
   std::string sort = "bytes", garbage;
-  uint64_t survived = 0, min_age_ns = 0;
+  uint64_t min_age_ns = 0;
   bool lifetimes = false;
 };
 
@@ -117,9 +114,9 @@ Result<LiveQuery> QuestionOf(const LiveOptions& options) {
     return Error{"--lifetimes does not support --by method; use --by site"};
   LiveQuery question;
   question.least_age_ns = options.min_age_ns;
-  question.survived = options.lifetimes ? 0 : options.survived;
-  question.grown = std::max<uint64_t>(1, options.survived);
-  question.promoted = options.survived > 0 ? options.survived : kPromoted;
+  const uint64_t survived = options.common.survived.value_or(0);
+  question.grown = std::max<uint64_t>(1, survived);
+  question.promoted = survived > 0 ? survived : kPromoted;
   question.lifetimes = options.lifetimes;
   question.garbage = of_garbage ? kTraces : 0;
   return question;
@@ -152,15 +149,13 @@ constexpr size_t kRows = 20;
 
 struct LeaksOptions {
   LiveCommandOptions common;
-  std::optional<uint64_t> survived;
   double fdr = 0.05;
   bool all = false;
 };
 
 ExitCode ShowLeaks(const LeaksOptions& options) {
   LiveQuery question;
-  question.grown = options.survived;
-  question.survived = options.survived.value_or(0);
+  question.grown = options.common.survived;
   question.leaks = true;
   LiveScan living;
   const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
@@ -178,14 +173,13 @@ Command LiveCommand() {
   command
       .AddOption("--at", options->common.at,
                  "Time to show: an offset (10s; -30s = from the end), ISO 8601, 23:27:50, epoch ns, or peak: when the "
-                 "heap was "
-                 "fullest after a collection (default: the end)")
+                 "heap was fullest after a collection (default: the end)")
       .Value("TIME");
   command.AddOption("--by", options->common.by, "Group rows by this key (default: one table by class and one by site)")
       .Value("KEY")
       .OneOf(Grouping::Words());
   command
-      .AddOption("--survived", options->survived,
+      .AddOption("--survived", options->common.survived,
                  "Count objects that survived at least N collections; with --lifetimes: collections until an object "
                  "counts as promoted (default: 3)")
       .Value("N");
@@ -229,7 +223,7 @@ Command LeaksCommand() {
       .Value("KEY")
       .OneOf(Grouping::Words());
   command
-      .AddOption("--survived", options->survived,
+      .AddOption("--survived", options->common.survived,
                  "Count objects that survived at least N collections (default: 3, fewer in short recordings)")
       .Value("N");
   command.AddOption("--at", options->common.at, "Time at which live bytes are shown, or peak (default: the end)")

@@ -34,6 +34,7 @@ struct ExportSettings {
   bool live = false;                                   // a recording tracked their samples
   bool live_filter = false;                            // export live samples instead of all, with LiveDetail
   std::optional<TimePoint> live_at;                    // time at which samples must be live; nullopt: the end
+  uint64_t live_survived = 0;                          // minimum number of collections that live objects survived
   std::string weights;                                 // collapsed: bytes, objects or samples; empty: chosen by kind
   std::function<bool(std::string_view method)> hides;  // frames to omit from stacks; empty: none
   std::string service;                                 // otlp: name of the service; empty: as recorded

@@ -21,7 +21,7 @@ constexpr char kNotKnownOf[] = "[generational ZGC]", kNotKnown[] = "[live or gar
 class LiveFilter final : public Exporter {
  public:
   LiveFilter(const ExportSettings& settings, std::unique_ptr<Exporter> behind)
-      : at_(settings.live_at), behind_(std::move(behind)) {}
+      : at_(settings.live_at), survived_(settings.live_survived), behind_(std::move(behind)) {}
 
   void Begin(const Recording& recording) override {
     behind_->Begin(recording);
@@ -36,7 +36,7 @@ class LiveFilter final : public Exporter {
 
   void End(const Recording& recording, AskedRange asked) override {
     const uint64_t end_ns = SpanOf(recording, last_ns_).end_ns;
-    alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
+    alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns), survived_);
     const format::Block& block = alive_.block();
     std::vector<const format::Sample*> samples;
     for (const format::Sample& sample : block.samples) samples.push_back(&sample);
@@ -51,6 +51,7 @@ class LiveFilter final : public Exporter {
 
  private:
   const std::optional<TimePoint> at_;
+  const uint64_t survived_;
   const std::unique_ptr<Exporter> behind_;
   LiveSamples alive_;
   uint64_t last_ns_ = 0;
@@ -82,11 +83,11 @@ Index LiveSamples::WithLivenessUnknownRoot(Index stack) {
   return names_.InternStack(frames, truncated);
 }
 
-void LiveSamples::End(uint64_t end_ns, uint64_t at_ns) {
+void LiveSamples::End(uint64_t end_ns, uint64_t at_ns, uint64_t survived_least) {
   std::vector<Found> found;
   tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const format::Sample& sample) {
     const uint64_t then = std::min(at_ns, lives.end_ns());
-    if (!life.IsTrackedAt(then)) return;
+    if (!lives.IsLiveAt(life, then, survived_least)) return;
     const bool knows_survivors = TraitsOf(sample.stream()).lifecycle.is_collected && lives.knows_survivors();
     const auto survived = knows_survivors ? std::optional(lives.SurvivedBy(life, then)) : std::nullopt;
     found.push_back({sample, {then, then - std::min(then, life.birth_ns), survived}});

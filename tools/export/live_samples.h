@@ -77,8 +77,8 @@ class LiveSamples {
   // Call for every recording.
   void Begin(const format::FileHeader& header);
   void Add(const FilteredBlock& filtered);
-  // Call at the end of the recording. `at_ns`: as returned by MomentOf.
-  void End(uint64_t end_ns, uint64_t at_ns);
+  // Call at the end of the recording. `at_ns`: as returned by MomentOf. `survived`: minimum number of collections.
+  void End(uint64_t end_ns, uint64_t at_ns, uint64_t survived);
 
   // Valid between End and the next Begin; ascending in the time of birth. Its chunk does not exist in the recording.
   const format::Block& block() const { return block_; }

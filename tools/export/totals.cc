@@ -45,8 +45,9 @@ Totals& LabelledTotals::At(const Key& key) {
   return rows_[row].totals;
 }
 
-void LabelledTotals::AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, const Key& key) {
-  if (!life.IsTrackedAt(at_ns)) return;
+void LabelledTotals::AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, uint64_t survived,
+                              const Key& key) {
+  if (!lives.IsLiveAt(life, at_ns, survived)) return;
   const double weight = lives.WeightAt(life, at_ns);
   Totals& totals = At(key);
   totals.live_bytes += weight;

@@ -161,7 +161,7 @@ class LabelledTotals {
     At(KeyOf(sample, catalogue)).Add(sample, weight);
   }
   // Adds what `life` represents, if it is tracked at the time.
-  void AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, const Key& key);
+  void AddAlive(const Lifetimes& lives, const Lifetime& life, uint64_t at_ns, uint64_t survived, const Key& key);
   bool full() const { return rows_.size() >= kMaxRows; }
   // In the order of first use.
   const std::vector<Row>& rows() const { return rows_; }
@@ -183,6 +183,7 @@ class LabelledExporter : public Exporter {
   // `with_size`: as in LabelledTotals.
   LabelledExporter(const ExportSettings& settings, bool with_size)
       : at_(settings.live_at),
+        survived_(settings.live_survived),
         live_filter_(settings.live_filter),
         weights_(WeightsName(settings)),
         measures_(MeasuresOf(settings)),
@@ -217,7 +218,7 @@ class LabelledExporter : public Exporter {
     const uint64_t at_ns = MomentOf(at_, recording.header().start_epoch_ns, end_ns);
     tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const LabelledTotals::Key& key) {
       if (rows_.full()) WriteRows();
-      rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), key);
+      rows_.AddAlive(lives, life, std::min(at_ns, lives.end_ns()), survived_, key);
     });
   }
 
@@ -226,6 +227,7 @@ class LabelledExporter : public Exporter {
   virtual void WriteRows() = 0;
 
   const std::optional<TimePoint> at_;
+  const uint64_t survived_;
   const bool live_filter_;
   uint64_t last_ns_ = 0;
   TrackedSamples<LabelledTotals::Key> tracked_;

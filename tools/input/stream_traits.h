@@ -23,7 +23,9 @@ struct LifecycleTerms {
   constexpr bool is_tracked() const { return ended[0] != 0; }
 };
 
+// Why survived collections are unknown.
 inline constexpr char kNoCollections[] = "the recording does not say when the JVM collected";
+inline constexpr char kNoCheck[] = "the file ends before the agent checked tracked objects after a collection";
 
 struct StreamTraits {
   format::Stream stream;

@@ -1,6 +1,8 @@
 // The live command: live objects at any time, lifetimes, garbage, and refusals.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -418,6 +420,47 @@ TEST_CASE_METHOD(Scratch, "the peak is the end of the collection after which the
   CHECK(document["at_ns"] == 2 * kCollection);
   REQUIRE(document["tables"][0]["rows"].size() == 1);
   CHECK(document["tables"][0]["rows"][0]["name"] == "p.Number0");
+  const std::string picture = directory / "peak.svg", page = directory / "peak.html";
+  REQUIRE(Heaprec("flame --live --at peak -o " + picture + " " + path).code == 0);
+  CHECK(Contents(picture).find(" objects that survived 1 collection<") != std::string::npos);
+  CHECK(Contents(picture).find("p.Number0") != std::string::npos);
+  CHECK(Contents(picture).find("p.Number1") == std::string::npos);
+  REQUIRE(Heaprec("flame --live --at peak -o " + page + " " + path).code == 0);
+  const json data = json::parse(Shell("python3 tests/tools/commands/page_data.py " + page).out);
+  CHECK(data["headlines"][0]["text"] == "What was live at the time of --at, having survived 1 collection");
+  const Outcome csv = Heaprec("export --live --at peak " + path);
+  CHECK(std::ranges::count(csv.out, '\n') == 2);
+  CHECK(csv.out.find("p.Number0") != std::string::npos);
+  // In formats that have what is live beside what was allocated.
+  CHECK(Heaprec("export --at peak --format pprof -o " + directory / "peak.pb.gz" + " " + path).code == 0);
+}
+
+TEST_CASE_METHOD(Scratch, "flame --survived draws what survived collections, and says where that is not known") {
+  const std::string picture = directory / "old.svg";
+  WriteLeak(path);
+  const json old = Parsed("live --survived 4 --json " + path);
+  const auto flame = [&](const std::string& options) {
+    return Heaprec("flame -f " + options + " -o " + picture + " " + path);
+  };
+  REQUIRE(flame("--live --survived 4").code == 0);
+  CHECK(Contents(picture).find("samples: " + std::to_string(old["live"]["samples"].get<int>()) + "<") !=
+        std::string::npos);
+  CHECK(Contents(picture).find("p.Cache.put") == std::string::npos);
+  CHECK(flame("--survived 4").err == "heaprec: --at, --survived and --min-age need --live\n");
+  CHECK(flame("--live --at peak").err == "heaprec: --at peak: no collection in the recording shows how much it left\n");
+  CHECK(Heaprec("export --live --at peak " + path).err ==
+        "heaprec: --at peak: no collection in the recording shows how much it left\n");
+  const Outcome blocks = flame("--live --kind malloc --survived 4");
+  CHECK(blocks.code == 2);
+  CHECK(blocks.err.find("blocks are not subject to garbage collection") != std::string::npos);
+  const std::string cut = directory / "cut.bin";
+  REQUIRE(Heaprec("trim --to 2.03s -o " + cut + " " + path).code == 0);
+  const Outcome unknown = Heaprec("flame --live --survived 1 -o " + directory / "none.svg" + " " + cut);
+  CHECK(unknown.code == 3);
+  CHECK(unknown.err == "heaprec: " + cut +
+                           ": what survived a collection is unknown: the file ends before the agent checked tracked "
+                           "objects after a collection\n");
+  CHECK_FALSE(std::filesystem::exists(directory / "none.svg"));
 }
 
 TEST_CASE_METHOD(Scratch, "garbage is shown newest first, or as a reproducible random sample") {

@@ -204,6 +204,11 @@ uint64_t Lifetimes::SurvivedBy(const Lifetime& life, uint64_t time_ns) const {
   return is_dead ? std::min(survived, life.Survived()) : survived;
 }
 
+bool Lifetimes::IsLiveAt(const Lifetime& life, uint64_t time_ns, uint64_t collections) const {
+  return life.IsTrackedAt(time_ns) &&
+         (stream_ != format::Stream::kAllocations || SurvivedBy(life, time_ns) >= collections);
+}
+
 uint64_t Lifetimes::SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const {
   const bool is_dead = life.end == LifetimeEnd::kDied;
   const uint64_t known_to = is_dead ? life.end_ns - std::min(life.end_ns, kFoundWithinNs) : checked_ns_;

@@ -163,6 +163,9 @@ class Lifetimes {
   double WeightAt(const Lifetime& life, uint64_t time_ns) const;
   // Number of collections that it has certainly survived by `time_ns`, not counting one that may still find it dead.
   uint64_t SurvivedBy(const Lifetime& life, uint64_t time_ns) const;
+  // Whether it is tracked at `time_ns`, and has survived at least this many collections by then: no collection frees
+  // native memory.
+  bool IsLiveAt(const Lifetime& life, uint64_t time_ns, uint64_t collections) const;
   // How many of these were of the old generation.
   uint64_t SurvivedOldBy(const Lifetime& life, uint64_t time_ns) const;
   const CollectionClock& clock() const { return clock_; }

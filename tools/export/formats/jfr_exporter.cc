@@ -88,7 +88,7 @@ class Chunk {
 class JfrExporter final : public Exporter {
  public:
   JfrExporter(const ExportSettings& settings, Output* output)
-      : at_(settings.live_at), weights_(WeightsName(settings)), output_(*output) {}
+      : at_(settings.live_at), survived_(settings.live_survived), weights_(WeightsName(settings)), output_(*output) {}
 
   void Begin(const Recording& recording) override {
     const format::FileHeader& header = recording.header();
@@ -125,7 +125,7 @@ class JfrExporter final : public Exporter {
 
   void End(const Recording& recording, AskedRange asked) override {
     const auto [begin_ns, end_ns] = SpanOf(recording, end_ns_);
-    alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns));
+    alive_.End(end_ns, MomentOf(at_, recording.header().start_epoch_ns, end_ns), survived_);
     std::ranges::sort(heap_after_);
     chunk_.constants().Enter(alive_.block());
     for (size_t i = 0; i < alive_.details().size(); ++i) {
@@ -245,6 +245,7 @@ class JfrExporter final : public Exporter {
   }
 
   const std::optional<TimePoint> at_;
+  const uint64_t survived_;
   const std::string_view weights_;
   Output& output_;
   Chunk chunk_;

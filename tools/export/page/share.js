@@ -82,7 +82,7 @@ function commandOf(page) {
   const words = ["heaprec"], range = side => `${timeOption(side.range[0])}..${timeOption(side.range[1])}`;
   if (sideB && !second) words.push("diff", "--window", range(sideA), range(sideB));
   else if (sideB) words.push("diff");
-  else if (state.live) words.push("live", ...(state.age ? ["--min-age", timeOption(state.age)] : []));
+  else if (state.live) words.push("live", ...(model.header.live_given || []), ...(state.age ? ["--min-age", timeOption(state.age)] : []));
   else words.push("top", ...(state.a ? ["--from", timeOption(sideA.range[0]), "--to", timeOption(sideA.range[1])] : []));
   if (state.tab in BY) words.push("--by", BY[state.tab]);
   const others = !sideB || !second ? [] : first.length > 1 || second.length > 1 ? ["--", ...second] : second;

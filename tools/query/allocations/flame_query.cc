@@ -134,7 +134,7 @@ void LiveLeafVisitor::End(const Estimator& estimator, double seconds) {
   is_range_ |= lives_->is_range();
   const uint64_t at_ns = MomentOf(question_.at, start_epoch_ns_, end_ns);
   for (const Lifetime& life : lives_->all()) {
-    if (life.subject == Lifetimes::kLeftOut || !life.IsTrackedAt(at_ns)) continue;
+    if (life.subject == Lifetimes::kLeftOut || !lives_->IsLiveAt(life, at_ns, question_.survived)) continue;
     const uint64_t age_ns = at_ns - std::min(at_ns, life.birth_ns);
     if (age_ns < question_.least_age_ns) continue;
     const LiveSample sample{lives_->WeightAt(life, at_ns), static_cast<double>(life.size),
@@ -169,7 +169,8 @@ ExitCode FlameScan::Run() {
   const ExitCode read = scan_.Run(&names_, &tree_, [&]() -> ScanVisitor* {
     leaves_.emplace(question_.classes);
     if (!question_.live) return &*leaves_;
-    return &live.emplace(&*leaves_, LiveLeafVisitor::Question{scan_.stream(), question_.at, question_.least_age_ns});
+    return &live.emplace(
+        &*leaves_, LiveLeafVisitor::Question{scan_.stream(), question_.at, question_.survived, question_.least_age_ns});
   });
   if (read == ExitCode::kUnreadable) return read;
   if (live) {

@@ -80,6 +80,7 @@ class LiveLeafVisitor final : public ScanVisitor {
   struct Question {
     format::Stream stream = format::Stream::kAllocations;
     std::optional<TimePoint> at;  // nullopt: the end
+    uint64_t survived = 0;        // minimum number of collections
     uint64_t least_age_ns = 0;
   };
   // `leaves` must outlive this, and must visit each block first.
@@ -127,6 +128,7 @@ class LiveLeafVisitor final : public ScanVisitor {
 struct FlameQuestion {
   bool live = false;            // live objects instead of all allocations
   std::optional<TimePoint> at;  // when objects must be live; nullopt: at the end
+  uint64_t survived = 0;        // minimum number of collections that live objects survived
   uint64_t least_age_ns = 0;    // minimum age of live objects
   bool callers = false, classes = true;
   FlameBoxTree::Bounds bounds;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -75,30 +74,58 @@ void SearchStream(const std::string& file, format::Stream stream, size_t heavies
 
 }  // namespace
 
-Result<std::optional<TimePoint>> AtOption(const std::string& text, const std::vector<std::string>& files,
-                                          const std::vector<std::string>& kinds) {
-  if (text != "peak") return TimeOption("--at", text);
+Result<LiveChoice> ParseLiveChoice(const std::string& at, uint64_t survived, const std::vector<std::string>& files,
+                                   format::Stream stream) {
+  const LifecycleTerms& words = TraitsOf(stream).lifecycle;
+  if (survived > 0 && !words.is_collected) {
+    return Error{fmt::format("--survived: {} are not subject to garbage collection; they live until they are {}",
+                             words.things, words.ended)};
+  }
+  if (at != "peak") {
+    const auto time = TimeOption("--at", at);
+    if (!time.ok()) return time.error();
+    return LiveChoice{*time, survived};
+  }
   std::optional<uint64_t> peak_ns;
   size_t recordings = 0;
-  const bool is_native = std::ranges::any_of(
-      std::array{format::Stream::kNative, format::Stream::kMapping},
-      [&](format::Stream stream) { return std::ranges::find(kinds, TraitsOf(stream).name) != kinds.end(); });
   for (const std::string& file : files) {
     const auto opened = Recording::OpenAll(file);
-    if (!opened.ok()) return std::optional<TimePoint>();  // whoever reads it reports it
+    if (!opened.ok()) return LiveChoice{};  // whoever reads it reports it
     for (const auto& recording : *opened) {
       GcSummary states(recording->header());
       Walk(recording.get(), [&](const format::Block& block) { states.Add(block); });
       ++recordings;
-      if (is_native && states.most_rss > 0) peak_ns = states.most_rss_ns;
-      if (!is_native && states.most_after > 0) peak_ns = states.most_after_ns;
+      if (!words.is_collected && states.most_rss > 0) peak_ns = states.most_rss_ns;
+      if (words.is_collected && states.most_after > 0) peak_ns = states.most_after_ns;
     }
   }
   if (recordings > 1) return Error{"--at peak needs a single recording: each has its own peak"};
   if (!peak_ns)
-    return Error{is_native ? "--at peak: the recording does not have the size of the process"
-                           : "--at peak: no collection in the recording shows how much it left"};
-  return std::optional(TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(*peak_ns), {}});
+    return Error{words.is_collected ? "--at peak: no collection in the recording shows how much it left"
+                                    : "--at peak: the recording does not have the size of the process"};
+  return LiveChoice{TimePoint{TimePoint::Origin::kStart, static_cast<int64_t>(*peak_ns), {}},
+                    words.is_collected ? std::max<uint64_t>(survived, 1) : 0};
+}
+
+Status CheckSurvivors(uint64_t survived, const std::vector<std::string>& files) {
+  if (survived == 0) return {};
+  const auto opened = Recording::OpenAll(files);
+  if (!opened.ok()) return {};  // whoever reads it reports it
+  for (const auto& recording : *opened) {
+    if (recording->header().max_tracked_objects == 0) continue;
+    Lifetimes lives(recording->header());
+    std::vector<uint32_t> samples, live_checkpoint;
+    Walk(recording.get(), [&](const format::Block& block) {
+      samples.assign(block.samples.size(), 0);
+      live_checkpoint.assign(block.live_checkpoint.size(), 0);
+      lives.Add(block, samples, live_checkpoint);
+    });
+    lives.Close(lives.end_ns());
+    if (lives.knows_survivors()) continue;
+    return Error{fmt::format("{}: what survived a collection is unknown: {}", recording->source().name(),
+                             lives.knows_collections() ? kNoCheck : kNoCollections)};
+  }
+  return {};
 }
 
 size_t LiveTable::SlotOf(uint32_t key) {

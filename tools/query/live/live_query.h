@@ -18,11 +18,20 @@
 
 namespace heaprec::tools {
 
-// Returns the time of the option --at; nullopt: it was not given. `peak` is, in the only recording of `files`, the end
-// of the collection after which the heap was fullest, which the states of concurrent collectors do not show; for kinds
-// of native memory, the time at which the process was largest. An Error begins with the option's name.
-Result<std::optional<TimePoint>> AtOption(const std::string& text, const std::vector<std::string>& files,
-                                          const std::vector<std::string>& kinds);
+// The live objects that --at and --survived select.
+struct LiveChoice {
+  std::optional<TimePoint> at;  // nullopt: the end
+  uint64_t survived = 0;        // minimum number of collections
+};
+
+// `at`: as given. `peak` is, in the only recording of `files`, the end of the collection after which the heap was
+// fullest, which the states of concurrent collectors do not show. It selects what survived that collection, because
+// garbage counts as tracked until the recorder finds it dead. For native memory: the time at which the process was
+// largest. An Error begins with the option's name.
+Result<LiveChoice> ParseLiveChoice(const std::string& at, uint64_t survived, const std::vector<std::string>& files,
+                                   format::Stream stream);
+// Fails if `survived` is not 0, and one of the recordings does not tell what survived collections. Reads them then.
+Status CheckSurvivors(uint64_t survived, const std::vector<std::string>& files);
 
 // Groups of tracked samples: live bytes, their growth, lifetimes, and objects that died.
 //

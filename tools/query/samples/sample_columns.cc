@@ -271,10 +271,10 @@ class ColumnBuilder {
 
   void CloseLives(uint64_t start_epoch_ns, uint64_t end_ns) {
     lives_->Close(end_ns);
-    into_.is_range |= lives_->is_range();
+    into_.is_range |= lives_->is_range() && question_.survived == 0;
     const uint64_t at_ns = MomentOf(question_.at, start_epoch_ns, end_ns);
     for (const Lifetime& life : lives_->all()) {
-      if (life.subject == Lifetimes::kLeftOut || !life.IsTrackedAt(at_ns)) continue;
+      if (life.subject == Lifetimes::kLeftOut || !lives_->IsLiveAt(life, at_ns, question_.survived)) continue;
       into_.alive.push_back(life.subject);
       into_.alive_weights.push_back(lives_->WeightAt(life, at_ns));
       into_.alive_ages.push_back(static_cast<double>(at_ns - std::min(at_ns, life.birth_ns)) * 1e-9);

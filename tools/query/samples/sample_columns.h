@@ -112,6 +112,7 @@ struct ColumnsQuestion {
   std::shared_ptr<MergedNames> merged{};  // as in NamePool
   CallTree::Options tree{};               // `is_primitive` names the primitives; frames are not omitted because of it
   std::optional<TimePoint> at;            // time at which objects must be live; nullopt: the end
+  uint64_t survived = 0;                  // minimum number of collections that live objects survived
 };
 
 // Reads the recordings to their ends. At most 255 recordings.

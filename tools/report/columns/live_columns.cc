@@ -131,8 +131,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
 }
 
 const char* WhySurvivorsAreUnknown(const LiveResult& live) {
-  return live.knows_collections ? "the file ends before the agent checked tracked objects after a collection"
-                                : kNoCollections;
+  return live.knows_collections ? kNoCheck : kNoCollections;
 }
 
 const char* WhyGrowthIsUnknown(const LiveResult& live) {

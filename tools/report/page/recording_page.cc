@@ -10,6 +10,7 @@
 #include "tools/input/stream_traits.h"
 #include "tools/query/samples/sample_columns.h"
 #include "tools/render/value_format.h"
+#include "tools/report/columns/live_columns.h"
 #include "tools/report/page/page_parts.h"
 #include "tools/text/text.h"
 
@@ -31,10 +32,13 @@ std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   return FormatLine(line, true);
 }
 
-std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
-  return FormatLine(Sentence(std::string("{} live in {} ") + TraitsOf(scan.stream()).lifecycle.things,
-                             {{"", all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}}),
-                    true);
+std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan, uint64_t survived) {
+  std::vector<Field> fields{{"", all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}};
+  for (Field& field : SurvivedField(survived)) fields.push_back(std::move(field));
+  return FormatLine(
+      Sentence(std::string("{} live in {} ") + TraitsOf(scan.stream()).lifecycle.things + SurvivedText(survived),
+               std::move(fields)),
+      true);
 }
 
 using render::List;
@@ -116,6 +120,13 @@ List RangeOf(const FilterOptions& times, const format::FileHeader& header, const
   return {static_cast<double>(from_ns) * 1e-9, static_cast<double>(to_ns) * 1e-9};
 }
 
+// "What was live at the time of --at, having survived 3 collections".
+std::string WhatIsLive(const PageRequest& request) {
+  std::string text = request.at ? "What was live at the time of --at" : "What is live at the end of the recording";
+  if (request.survived > 0) text += ", having survived " + CountOf(request.survived, "collection");
+  return text;
+}
+
 // The headlines of a page that shows a part of the recorded data; empty: it shows all.
 std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingScan& scan, size_t files) {
   std::vector<Headline> headlines;
@@ -130,8 +141,7 @@ std::vector<Headline> HeadlinesOf(const PageRequest& request, const RecordingSca
   }
   const bool is_all = scan.filter().chooses_all() && scan.stream() == format::Stream::kAllocations && files == 1;
   if (is_all && !request.live) return headlines;
-  add("selection", Mood::kNeutral,
-      request.live ? "What is live at the end of the recording" : HeadlineOf(scan.matched(), scan));
+  add("selection", Mood::kNeutral, request.live ? WhatIsLive(request) : HeadlineOf(scan.matched(), scan));
   if (!scan.summary().trust_reasons().empty())
     add("trust", Mood::kWarning, "Trustworthy: " + scan.summary().TrustVerdict());
   return headlines;
@@ -162,6 +172,7 @@ Object FactsOf(const PageRequest& request, const ScanOptions& options, const Rec
   for (render::Member& member : Object{{"file", NamesOf(options.files)},
                                        {"files", std::move(files)},
                                        {"given", GivenOptions(options)},
+                                       {"live_given", request.live_given},
                                        {"title", ToUtf8(request.title)},
                                        {"own", ToUtf8(request.own)},
                                        {"stream", TraitsOf(scan.stream()).name},
@@ -214,7 +225,8 @@ RecordingPage ReadSide(ScanOptions options, const PageRequest& request, const st
                                      .filter = std::move(filter),
                                      .merged = merged,
                                      .tree = scan->TreeOptions(),
-                                     .at = request.at});
+                                     .at = request.at,
+                                     .survived = request.survived});
   if (request.live && !columns.tracks_objects) {
     return {.code = ExitCode::kUnreadable,
             .error = options.files.front() + TraitsOf(scan->stream()).lifecycle.not_tracked};

@@ -17,8 +17,8 @@ namespace heaprec::tools {
 
 // "4.2 GiB in 66,089 objects, 351 MiB/s, 12.3 s".
 std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
-// Returns "4.2 MiB live in 66,089 objects"; `all`: estimates of live objects.
-std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
+// Returns "4.2 MiB live in 66,089 objects that survived 3 collections"; `all`: estimates of live objects.
+std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan, uint64_t survived);
 
 // The page of recordings: all their samples, other data, and its initial state.
 //
@@ -53,7 +53,9 @@ struct PageRequest {
   bool icicle = true, reverse = false;
   bool live = false;
   uint64_t least_age_ns = 0;
-  std::optional<TimePoint> at;  // time at which objects must be live; nullopt: the end
+  std::optional<TimePoint> at;          // time at which objects must be live; nullopt: the end
+  uint64_t survived = 0;                // minimum number of collections that live objects survived
+  std::vector<std::string> live_given;  // both as given, for the commands that the page prints: "--at", "peak"
 
   // Limits for the boxes of a flame graph; 0: all.
   bool no_classes = false;
