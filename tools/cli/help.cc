@@ -31,6 +31,7 @@ constexpr std::array kQuestions{
     Question{"top", "Which classes, sites, methods or threads allocate most?"},
     Question{"tree", "Who calls the code that allocates?"},
     Question{"report", "How do I explore a recording, or attach it to a ticket?"},
+    Question{"view", "How do I browse a folder of recordings?"},
     Question{"flame", "Which stacks allocate, as a picture?"},
     Question{"timeline", "How did allocation, heap and collections change over time?"},
     Question{"histogram", "How large are the allocated objects?"},
@@ -121,8 +122,7 @@ std::string Help(const CommandGroups& groups) {
     }
   }
   return help + R"(
-Start with: heaprec record -o app.hrec -- java -jar app.jar
-            heaprec top app.hrec
+Start: heaprec record -o app.hrec -- java -jar app.jar; heaprec top app.hrec
 )";
 }
 

@@ -21,8 +21,8 @@ CommandGroups Commands() {
   return {
       {"Record", {RecordCommand(), AttachCommand(), StopCommand(), StatusCommand(), ListCommand(), DumpCommand()}},
       {"Look",
-       {WhyCommand(), SummaryCommand(), TopCommand(), TreeCommand(), ReportCommand(), FlameCommand(), TimelineCommand(),
-        HistogramCommand(), CensusCommand(), PrintCommand()}},
+       {WhyCommand(), SummaryCommand(), TopCommand(), TreeCommand(), ReportCommand(), ViewCommand(), FlameCommand(),
+        TimelineCommand(), HistogramCommand(), CensusCommand(), PrintCommand()}},
       {"Compare", {DiffCommand(), CheckCommand(), BenchCommand(), EscapeCommand()}},
       {"Live", {LiveCommand(), LeaksCommand()}},
       {"Native", {NativeCommand()}},

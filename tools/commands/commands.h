@@ -38,6 +38,7 @@ Command TopCommand();
 Command TreeCommand();
 Command TrimCommand();
 Command VerifyCommand();
+Command ViewCommand();
 Command WhyCommand();
 
 }  // namespace heaprec::tools

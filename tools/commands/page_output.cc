@@ -17,17 +17,11 @@ namespace {
 
 // Writes a page with the verdicts of diff.
 ExitCode Compare(const PageRequest& asked, const PageOutput& output) {
-  DiffOptions question;
-  question.scan = asked.scan;
-  auto diff = DiffScan::Parse(question);
-  if (!diff.ok()) return Fail(ExitCode::kUsage, diff.error().message);
-  const ExitCode read = diff->Run();
-  if (read == ExitCode::kUnreadable) return read;
-  PageRequest page =
-      DiffPage(*diff, DiffReport(diff->result(), {diff->before(), ""}, {diff->after(), ""}, DiffRows{}, diff->tree()));
-  page.title = asked.title, page.own = asked.own, page.max_samples = asked.max_samples;
-  page.view.clear();
-  const ExitCode written = output.Write(page);
+  ExitCode read = ExitCode::kOk;
+  const auto page = ComparisonPage(asked, &read);
+  if (!page.ok() && !page.error().message.empty()) PrintError(page.error().message);
+  if (!page.ok()) return read;
+  const ExitCode written = output.Write(*page);
   return written == ExitCode::kOk ? read : written;
 }
 

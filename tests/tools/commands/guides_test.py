@@ -25,6 +25,7 @@ SHORTER = (
     (r"--to \S+", "--to 5s"),
     (r"-n \d ", "-n 1 "),
     ("300[_]?000", "9000"),
+    (r"(?m)^(heaprec view )", r"timeout --preserve-status -s INT 2 \1"),
     ("--set census=all", "--duration 1s --set census=all"),
 )
 LEAST = 50  # commands

@@ -211,20 +211,9 @@ List CountedOf(const SampleColumns& columns) {
   return classes;
 }
 
-// In the form of a Content-Security-Policy, which allows only this script or style.
-std::string Sha256Base64(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> base64{};
-  EVP_EncodeBlock(base64.data(), digest.data(), static_cast<int>(size));
-  return reinterpret_cast<const char*>(base64.data());
-}
-
 std::string Policy() {
-  const auto hash = [](std::string_view text) { return " 'sha256-" + Sha256Base64(text) + "'"; };
-  return "default-src 'none'; script-src" + hash(kDygraphScript) + hash(kReportScript) + "; style-src" +
-         hash(kReportStyle) + "; img-src data: blob:; base-uri 'none'; form-action 'none'";
+  return "default-src 'none'; script-src " + PolicyHash(kDygraphScript) + " " + PolicyHash(kReportScript) +
+         "; style-src " + PolicyHash(kReportStyle) + "; img-src data: blob:; base-uri 'none'; form-action 'none'";
 }
 
 void AppendMark(std::string_view mark, const ReportPage& page, Text& into) {
@@ -276,6 +265,15 @@ std::string ReportData(const SampleColumns& columns, Object facts) {
     facts.push_back(std::move(member));
   }
   return packer.Pack(std::move(facts));
+}
+
+std::string PolicyHash(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> base64{};
+  EVP_EncodeBlock(base64.data(), digest.data(), static_cast<int>(size));
+  return fmt::format("'sha256-{}'", reinterpret_cast<const char*>(base64.data()));
 }
 
 std::string ReportHtml(const ReportPage& page) {

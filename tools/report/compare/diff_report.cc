@@ -397,4 +397,18 @@ PageRequest DiffPage(const DiffScan& diff, const Report& report) {
   return page;
 }
 
+Result<PageRequest> ComparisonPage(const PageRequest& asked, ExitCode* read) {
+  DiffOptions question;
+  question.scan = asked.scan;
+  auto diff = DiffScan::Parse(question);
+  *read = diff.ok() ? diff->Run() : ExitCode::kUsage;
+  if (!diff.ok()) return diff.error();
+  if (*read == ExitCode::kUnreadable) return Error{""};
+  PageRequest page =
+      DiffPage(*diff, DiffReport(diff->result(), {diff->before(), ""}, {diff->after(), ""}, DiffRows{}, diff->tree()));
+  page.title = asked.title, page.own = asked.own, page.max_samples = asked.max_samples;
+  page.view.clear();
+  return page;
+}
+
 }  // namespace heaprec::tools

@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "base/result.h"
 #include "tools/query/compare/budget_check.h"
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/report.h"
 #include "tools/report/page/recording_page.h"
+#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
@@ -29,6 +31,9 @@ render::Report DiffReport(const DiffResult& result, const DiffSide& before, cons
                           const CallTree& tree);
 // The page that compares both sides, with the report as a tab.
 PageRequest DiffPage(const DiffScan& diff, const render::Report& report);
+// The page of the two recordings of `asked`, with the verdicts of diff. `read`: the exit code. An Error without a
+// message: reading has printed it.
+Result<PageRequest> ComparisonPage(const PageRequest& asked, ExitCode* read);
 
 // The result of a check.
 
