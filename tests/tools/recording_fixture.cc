@@ -20,19 +20,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "java/util/HashMap.resize:702" in its parts.
+// "java/util/HashMap.resize:702" in its parts; "p/A.get()[B@12:7" has a descriptor and a bytecode index.
 struct Site {
   format::Method method;
-  int32_t line = -1;
+  int32_t line = -1, bci = 5;
 };
 
 Site SiteOf(const std::string& text) {
   const size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  const size_t dot = name.rfind('.');
+  std::string name = text.substr(0, colon);
   Site site;
-  site.method = {name.substr(0, dot), name.substr(dot + 1), "(Ljava/lang/Object;I)V"};
   if (colon != std::string::npos) site.line = std::stoi(text.substr(colon + 1));
+  const size_t at = name.rfind('@');
+  if (at != std::string::npos && name.find_first_not_of("0123456789", at + 1) == std::string::npos) {
+    site.bci = std::stoi(name.substr(at + 1));
+    name.resize(at);
+  }
+  site.method.descriptor = "(Ljava/lang/Object;I)V";
+  // Hostile names have parentheses, too.
+  const size_t end = name.rfind(')'), begin = name.rfind('(', end);
+  if (end != std::string::npos && begin != std::string::npos && name.find_first_of("V[LZBCSIJFD", end) == end + 1) {
+    site.method.descriptor = name.substr(begin);
+    name.resize(begin);
+  }
+  const size_t dot = name.rfind('.');
+  site.method.class_name = name.substr(0, dot);
+  site.method.name = name.substr(dot + 1);
   return site;
 }
 
@@ -78,8 +91,8 @@ std::vector<format::RingFrame> FramesOf(const Event& event) {
       continue;
     }
     const Site site = SiteOf(text);
-    frames.push_back({format::MethodKey(site.method.class_name, site.method.name, site.method.descriptor), 5, site.line,
-                      TypeOf(event, frames.size())});
+    frames.push_back({format::MethodKey(site.method.class_name, site.method.name, site.method.descriptor), site.bci,
+                      site.line, TypeOf(event, frames.size())});
   }
   return frames;
 }
@@ -155,7 +168,7 @@ format::Index RecordingFile::Stack(const Event& event) {
   std::vector<format::StackFrame> frames;
   for (const std::string& text : event.stack) {
     const Site site = SiteOf(text);
-    frames.push_back({writer_->InternMethod(site.method), 5, site.line, TypeOf(event, frames.size())});
+    frames.push_back({writer_->InternMethod(site.method), site.bci, site.line, TypeOf(event, frames.size())});
   }
   return frames.empty() ? format::kNone : writer_->InternStack(frames, false);
 }

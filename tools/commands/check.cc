@@ -47,10 +47,11 @@ Command CheckCommand() {
   auto options = std::make_shared<CheckCommandOptions>();
   Command command("check", "Enforce allocation budgets in CI");
   command
-      .AddOption(
-          "--budget", options->check.budgets,
-          "SUBJECT<AMOUNT (repeatable). SUBJECT: total, or class:, site:, method:, package: or thread: with a pattern. "
-          "AMOUNT: a number with B, KiB, MiB, GiB, objects, events or %, optionally /op or /s")
+      .AddOption("--budget", options->check.budgets,
+                 "SUBJECT<AMOUNT (repeatable). SUBJECT: total, or class:, site:, method:, package: or thread: with a "
+                 "pattern, or "
+                 "rule: with a rule of summary's advice. "
+                 "AMOUNT: a number with B, KiB, MiB, GiB, objects, events or %, optionally /op or /s")
       .Value("BUDGET");
   command
       .AddOption("--baseline", options->check.baselines,
@@ -93,6 +94,7 @@ each side show how much a program varies between runs.
 Examples:
   heaprec check app.hrec --budget 'total<2GiB' --budget 'class:byte[]<10%'
   heaprec check app.hrec --ops 10000 --budget 'site:com.acme.*<5KiB/op' --format junit > heaprec.xml
+  heaprec check app.hrec --budget 'rule:boxing<2%' --budget 'rule:*<10%'
   heaprec check app.hrec --baseline old.hrec --max-regression 3% --format markdown
   heaprec check new-*.hrec --baseline old-1.hrec --baseline old-2.hrec --max-regression 5%
   heaprec check app.hrec --baseline old.hrec --max-regression 10% --by class --fdr 1%)";

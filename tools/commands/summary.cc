@@ -62,9 +62,12 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   total->Add(facts, recording->counters().candidate_bytes);
   const size_t limit = options.output.Rows(kUsualGroups);
   const bool is_brief = options.output.form() == render::Form::kText && !options.output.wide;
-  std::vector<FoundLeak> leaks;
-  if (is_alone && matched == nullptr) leaks = SearchLeaks(options.recordings.front(), recording->header());
-  render::Group group = SummaryReport({*recording, facts, trust, breakdown, estimator, limit, is_brief, leaks}, name);
+  SummaryAnswer answer{*recording, facts, trust, breakdown, estimator, limit, is_brief};
+  if (is_alone && matched == nullptr) {
+    answer.leaks = SearchLeaks(options.recordings.front(), recording->header());
+    answer.advice = SearchAdvice(options.recordings.front());
+  }
+  render::Group group = SummaryReport(answer, name);
   if (const std::string text = merged != nullptr ? merged->Text() : ""; !text.empty())
     group.Add(render::Sentence("# " + text));
   if (is_brief && !options.output.limit) render::FitScreen(Terminal::Of(STDOUT_FILENO), kScreenLines, &group);

@@ -127,7 +127,8 @@ class Layout {
 
   // Removes intervals, then columns, from the right; in a tree also intervals that other tables keep.
   void Fit() {
-    const size_t least = table_.is_tree ? SIZE_MAX : std::max(kShortestName, terminal_.width / 2);
+    const size_t min_width = table_.columns[strips_.back().column].min_width;
+    const size_t least = table_.is_tree ? SIZE_MAX : std::max({kShortestName, terminal_.width / 2, min_width});
     const size_t name = strips_.back().is_name ? std::min(strips_.back().width, least) : 0;
     LeaveOut(Detail::kWide, /*intervals=*/true, name);
     LeaveOut(Detail::kWide, /*intervals=*/false, name);

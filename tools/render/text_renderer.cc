@@ -140,8 +140,10 @@ void FitScreen(const Terminal& terminal, size_t max_lines, Group* group) {
     has_more = false;
     for (size_t i = 0; i < shown && rows_left > 0; ++i) {
       if (rows[i] == tables[i]->rows.size()) continue;
+      const size_t lines = 1 + tables[i]->rows[rows[i]].below.size();
+      if (lines > rows_left) continue;
       ++rows[i];
-      --rows_left;
+      rows_left -= lines;
       has_more = true;
     }
   }

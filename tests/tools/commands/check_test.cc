@@ -53,6 +53,38 @@ void WriteCounted(const std::string& path) {
   file.End("jvm exit", 200 * kSecond);
 }
 
+TEST_CASE("A budget for a rule of advice counts what the rule finds") {
+  const Scratch scratch;
+  RecordingFile file(scratch.path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint32_t i = 0; i < 200; ++i) {
+    Event event = At((50 * i + 1) * kMs);
+    event.weight = 10'000;
+    if (i % 4 == 0) {
+      event.class_name = "java/lang/Long";
+      event.stack = {"java/lang/Long.valueOf:3", "com/acme/Cache.fill:12"};
+    }
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, 2'000'000, 200, 200, 0});
+  file.End("jvm exit", 10 * kSecond);
+  const auto check = [&](const std::string& budget, const std::string& more = "") {
+    return Heaprec("check " + scratch.path + " --json --budget '" + budget + "'" + more);
+  };
+  const Outcome over = check("rule:boxing<10%");
+  CHECK(over.code == 1);
+  CHECK(json::parse(over.out)["checks"][0]["value"]["value"] == Approx(0.25));
+  CHECK(check("rule:boxing<40%").code == 0);
+  CHECK(check("rule:*<10%").code == 1);
+  CHECK(check("rule:growth<10%").code == 0);
+  const Outcome unknown = check("rule:boxin<10%");
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err.find("no such rule; rules: logging, exception, boxing, ") != std::string::npos);
+  const Outcome thrown = check("rule:boxing<10", " --kind exception");
+  CHECK(thrown.code == 2);
+  CHECK(thrown.err.find("rules are for allocations in the heap") != std::string::npos);
+}
+
 TEST_CASE("A budget has a subject, a pattern, a limit and a unit") {
   const auto parsed = [](const std::string& text) {
     auto budget = Budget::Parse(text);

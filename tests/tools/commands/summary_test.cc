@@ -93,6 +93,46 @@ void WritePauses(const std::string& path, const std::string& gc, std::array<uint
   file.End("jvm exit", kSecond);
 }
 
+// Boxes in four methods, maps that stay empty, and as much that no rule finds.
+void WriteWasteful(const std::string& path) {
+  RecordingFile file(path, SomeHeader());
+  file.Add(format::Window{1, 0, 7e-9});
+  for (uint64_t i = 0; i < 300; ++i) {
+    Event event = At((i + 1) * kMs);
+    event.weight = 10'000;
+    event.stack = {"com/example/inventory/warehouse/StockLevels.find:7", "p/Main.main:3"};
+    const std::string frame = "com/example/inventory/warehouse/StockLevels.count" + std::to_string(i % 4) + ":12";
+    if (i % 3 == 0) event.class_name = "java/lang/Long", event.stack = {"java/lang/Long.valueOf:3", frame};
+    if (i % 3 == 1) event.class_name = "java/util/HashMap", event.size = 48;
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, 3'000'000, 300, 300, 0});
+  file.End("jvm exit", kSecond);
+}
+
+TEST_CASE_METHOD(Scratch, "summary lists what the rules of advice find, the largest first") {
+  WriteWasteful(path);
+  const json advice = json::parse(Heaprec("summary --json " + path).out)["advice"];
+  REQUIRE(advice.size() == 5);
+  CHECK(advice[0]["rule"] == "empty-collection");
+  CHECK(advice[0]["frame"] == "com.example.inventory.warehouse.StockLevels.find");
+  CHECK(advice[0]["line"] == 7);
+  CHECK(advice[0]["class"] == "java.util.HashMap");
+  CHECK(advice[0]["share"]["value"] == Approx(1.0 / 3));
+  CHECK(advice[0]["bytes"]["low"] < 1'000'000);
+  CHECK(advice[0]["bytes"]["high"] > 1'000'000);
+  CHECK(advice[0]["text"] == "Create it with its first element.");
+  CHECK(advice[4]["rule"] == "boxing");
+  const std::string text = Shell("COLUMNS=80 $HEAPREC summary " + path).out;
+  INFO(text);
+  for (const char* part : {"  frame to change\n", "  Create it with its first element.\n", "\n... 3 more; "})
+    CHECK(text.find(part) != std::string::npos);
+  // A part of a recording has none.
+  CHECK(json::parse(Heaprec("summary --json --from 0s " + path).out)["advice"].empty());
+  WriteSmall(directory / "small.hrec");
+  CHECK(json::parse(Heaprec("summary --json " + (directory / "small.hrec")).out)["advice"].empty());
+}
+
 TEST_CASE("A pause that frees nothing is no collection after which the heap has grown") {
   const Directory directory;
   const std::string path = directory / "rec.hrec";
@@ -132,8 +172,9 @@ TEST_CASE_METHOD(Scratch,
   for (size_t at = damaged.size() / 4; at < damaged.size(); at += damaged.size() / 4)
     damaged.replace(at, 600, std::string(600, 'x'));
   Overwrite(directory / "damaged.hrec", damaged);
+  WriteWasteful(directory / "wasteful.hrec");
   for (const std::string& path : {directory / "all.hrec", directory / "lossy.hrec", directory / "damaged.hrec",
-                                  golden + "javac.hrec", golden + "leak.hrec"}) {
+                                  directory / "wasteful.hrec", golden + "javac.hrec", golden + "leak.hrec"}) {
     const std::string out = Shell("COLUMNS=80 $HEAPREC summary " + path).out;
     INFO(out);
     CHECK(LinesOfTerminal(out, 80) <= 25);

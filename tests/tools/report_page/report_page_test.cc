@@ -51,6 +51,7 @@ void WriteHostile(const std::string& path) {
   for (uint32_t i = 0; i < kSamples; ++i) {
     Event event = At((2 * i + 1) * kMs);
     event.stack = {Hostile(i), Hostile(i + 1), Hostile(i / 5), "p/App.main:3"};
+    if (i % 20 == 10) event.stack.insert(event.stack.begin(), "java/util/ArrayList.iterator:1");  // for advice
     event.class_name = Hostile(i + 2);
     event.weight = 1000 + 10 * i;
     event.id = i + 1;

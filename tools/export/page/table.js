@@ -138,7 +138,7 @@ function drawTableNote(page, rows, rest, count) {
 // The tabs of the table panel: the three dimensions of the samples, and other data of the recording, each shown only if
 // it exists. Reports of other commands come as HTML (tools/report/page/page_parts.h).
 
-const REPORT_TITLES = {difference: "Difference", timeline: "Curves", why: "Why", live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
+const REPORT_TITLES = {difference: "Difference", timeline: "Curves", why: "Why", advice: "Advice", live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
 
 function tabsOf(model) {
   const tabs = ["sites", "classes", "threads"], {header} = model;

@@ -16,11 +16,12 @@
 namespace heaprec::tools {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Budget::Subject>, 5> kSubjects{{{"class", Budget::Subject::kClass},
+constexpr std::array<std::pair<std::string_view, Budget::Subject>, 6> kSubjects{{{"class", Budget::Subject::kClass},
                                                                                  {"site", Budget::Subject::kSite},
                                                                                  {"method", Budget::Subject::kMethod},
                                                                                  {"package", Budget::Subject::kPackage},
-                                                                                 {"thread", Budget::Subject::kThread}}};
+                                                                                 {"thread", Budget::Subject::kThread},
+                                                                                 {"rule", Budget::Subject::kRule}}};
 
 // In lower case. All are powers of 1024, as everywhere in the command.
 constexpr std::array<std::pair<std::string_view, double>, 14> kUnits{{{"", 1},
@@ -108,7 +109,7 @@ std::optional<Error> SetSubject(const std::string& text, std::string_view subjec
   const auto kind = std::find_if(kSubjects.begin(), kSubjects.end(),
                                  [&](const auto& one) { return one.first == subject.substr(0, colon); });
   if (colon == std::string_view::npos || kind == kSubjects.end()) {
-    return Wrong(text, 0, "expected total, or class:, site:, method:, package: or thread: with a pattern");
+    return Wrong(text, 0, "expected total, or class:, site:, method:, package:, thread: or rule: with a pattern");
   }
   std::string_view pattern = subject.substr(colon + 1);
   budget->may_be_absent = pattern.ends_with('?');
@@ -120,7 +121,11 @@ std::optional<Error> SetSubject(const std::string& text, std::string_view subjec
       kind->second == Budget::Subject::kThread ? NamePattern::ForFreeText(pattern) : NamePattern::ForNames(pattern);
   if (!parsed.ok()) return Wrong(text, colon + 1, parsed.error().message);
   budget->pattern = std::move(*parsed);
-  return {};
+  if (budget->subject != Budget::Subject::kRule) return {};
+  std::vector<std::string_view> names;
+  for (const AdviceRule& rule : AdviceRules()) names.push_back(rule.name);
+  if (std::ranges::any_of(names, [&](std::string_view name) { return budget->Matches(name); })) return {};
+  return Wrong(text, colon + 1, fmt::format("no such rule; rules: {}", fmt::join(names, ", ")));
 }
 
 // The name in top, without the line of --lines.
@@ -167,6 +172,7 @@ Result<Budget> Budget::Parse(const std::string& text) {
 BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*budgets), known_(budgets->size()) {
   tables_.resize(budgets_.size());
   for (size_t i = 0; i < budgets_.size(); ++i) {
+    if (budgets_[i].subject == Budget::Subject::kRule) advice_.emplace();
     if (budgets_[i].subject != Budget::Subject::kMethod) continue;
     known_[i].any_frame.emplace(std::bind_front(&Budget::Matches, &budgets_[i]));
   }
@@ -174,7 +180,8 @@ BudgetVisitor::BudgetVisitor(const std::vector<Budget>* budgets) : budgets_(*bud
 
 bool BudgetVisitor::takes_rows(uint64_t, uint64_t) const {
   return std::ranges::none_of(budgets_, [](const Budget& budget) {
-    return budget.subject == Budget::Subject::kMethod || budget.subject == Budget::Subject::kThread;
+    return budget.subject == Budget::Subject::kMethod || budget.subject == Budget::Subject::kThread ||
+           budget.subject == Budget::Subject::kRule;
   });
 }
 
@@ -184,6 +191,7 @@ void BudgetVisitor::Begin(const format::FileHeader& header) {
   for (Known& known : known_) known.counted = {};
   chunk_ = format::kNone;
   for (GroupTable& table : tables_) table.Start();
+  if (advice_) advice_->Begin(header);
 }
 
 void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
@@ -191,6 +199,7 @@ void BudgetVisitor::Visit(const MatchedBlock& matched_block) {
   const bool is_new = matched_block.block.chunk != chunk_ || stacks < stacks_;
   chunk_ = matched_block.block.chunk;
   stacks_ = stacks;
+  if (advice_) advice_->Visit(matched_block);
   for (size_t i = 0; i < budgets_.size(); ++i) {
     Known& known = known_[i];
     if (is_new) known.classes.clear(), known.stacks.clear(), known.threads.clear();
@@ -222,10 +231,17 @@ bool BudgetVisitor::Takes(const Budget& budget, Known* known, const format::Samp
       return Once(&known->stacks, sample.stack, [&] { return matches(PackageOf(SiteOf(sample.stack, &in.tree))); });
     case Budget::Subject::kThread:
       return Once(&known->threads, sample.thread, [&] { return matches(in.names.Thread(sample.thread)); });
+    case Budget::Subject::kRule:
+      return false;
     case Budget::Subject::kMethod:
       break;
   }
   return known->any_frame->Passes(sample.stack);
+}
+
+GroupEstimates BudgetVisitor::Of(size_t budget) const {
+  if (budgets_[budget].subject != Budget::Subject::kRule) return tables_[budget].Of(0);
+  return advice_->Total(std::bind_front(&Budget::Matches, &budgets_[budget]));
 }
 
 bool BudgetVisitor::MissesStackChunks(size_t budget) const {
@@ -242,6 +258,7 @@ void BudgetVisitor::End(const Estimator& estimator, double seconds) {
       tables_[i].Count(0, counted.bytes(), counted.objects());
   }
   for (GroupTable& table : tables_) table.Close(estimator);
+  if (advice_) advice_->End(estimator, seconds);
 }
 
 }  // namespace heaprec::tools

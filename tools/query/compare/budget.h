@@ -1,11 +1,11 @@
 // Allocation budgets, as given on the command line: "site:com.acme.*<5MiB/op", "total<2GiB", "class:byte[]<10%".
 //
 //   budget   = subject "<" amount
-//   subject  = "total" | ("class" | "site" | "method" | "package" | "thread") ":" pattern
+//   subject  = "total" | ("class" | "site" | "method" | "package" | "thread" | "rule") ":" pattern
 //   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
 // A pattern is that of the filters (name_pattern.h), for names as they are shown (generated_names.h); all matches are
-// added. "?" at its end: no name needs to match.
+// added. "?" at its end: no name needs to match. A rule is one of advice (tools/query/advice/rules.h): what it finds.
 //
 // Failure:  Parse returns a message for the user with the error, its position, and an example.
 #pragma once
@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "tools/analysis/groups/grouping.h"
+#include "tools/query/advice/advice_scan.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan.h"
@@ -25,7 +26,7 @@
 namespace heaprec::tools {
 
 struct Budget {
-  enum class Subject : uint8_t { kTotal, kClass, kSite, kMethod, kPackage, kThread };
+  enum class Subject : uint8_t { kTotal, kClass, kSite, kMethod, kPackage, kThread, kRule };
   enum class Unit : uint8_t { kBytes, kObjects, kShare };
   enum class Per : uint8_t { kRecording, kSecond, kOp };
 
@@ -41,7 +42,7 @@ struct Budget {
   bool is_of_events = false;  // the unit was "events"
   Per per = Per::kRecording;
 
-  // Not for kTotal.
+  // Not for kTotal and kRule.
   Named Kind() const;
   bool Matches(std::string_view name) const { return pattern->Matches(name); }
 
@@ -55,11 +56,13 @@ class BudgetVisitor final : public ScanVisitor {
   explicit BudgetVisitor(const std::vector<Budget>* budgets);
 
   bool takes_rows(uint64_t begin_ns, uint64_t end_ns) const override;
+  // As in summary, whose advice a budget refers to.
+  bool calibrates() const override { return advice_.has_value(); }
   void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
 
-  const GroupEstimates& Of(size_t budget) const { return tables_[budget].Of(0); }
+  GroupEstimates Of(size_t budget) const;
   // Whether it consists of classes that complete censuses counted.
   bool IsCounted(size_t budget) const {
     return is_counted_ && budgets_[budget].subject == Budget::Subject::kClass &&
@@ -83,6 +86,7 @@ class BudgetVisitor final : public ScanVisitor {
   const std::vector<Budget>& budgets_;
   std::vector<GroupTable> tables_;  // by budget, with one key each
   std::vector<Known> known_;
+  std::optional<AdviceScan> advice_;  // for all budgets of rules
   uint32_t chunk_ = format::kNone;
   size_t stacks_ = 0;
   double seconds_ = 0;

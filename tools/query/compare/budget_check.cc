@@ -90,7 +90,8 @@ GroupEstimates EstimatesOf(const RecordingScan& scan, const BudgetVisitor& visit
 // one.
 std::string WhyNotJudged(const CheckQuestion& question, const BudgetVisitor& spent, size_t index) {
   const Budget& budget = question.budgets[index];
-  if (!budget.pattern || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
+  const bool has_names = budget.pattern && budget.subject != Budget::Subject::kRule;
+  if (!has_names || budget.may_be_absent || spent.Of(index).samples > 0 || spent.IsCounted(index)) return {};
   std::vector<std::string> files = question.options.scan.files;
   files.insert(files.end(), question.options.baselines.begin(), question.options.baselines.end());
   const auto why =
@@ -307,6 +308,12 @@ Result<CheckQuestion> CheckQuestion::Parse(const CheckOptions& options) {
   const auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return scan.error();
   question.counts_events = scan->of_exceptions();
+  if (scan->stream() != format::Stream::kAllocations) {
+    const auto rule = std::ranges::find(question.budgets, Budget::Subject::kRule, &Budget::subject);
+    if (rule != question.budgets.end())
+      return Error{
+          fmt::format("--budget '{}': rules are for allocations in the heap, not for this --kind", rule->text)};
+  }
   const auto wrong = question.counts_events ? CountEvents(&question.budgets) : RefuseEvents(question.budgets);
   if (wrong) return *wrong;
   if (options.baselines.empty()) return question;

@@ -8,7 +8,9 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/totals/process_states.h"
 #include "tools/input/recording.h"
+#include "tools/input/recording_kind.h"
 #include "tools/input/walk.h"
+#include "tools/query/advice/advice_scan.h"
 #include "tools/query/allocations/census_query.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/live/live_query.h"
@@ -72,6 +74,14 @@ std::string WhyTab(const std::string& path) {
   render::Report report("heaprec.why/1");
   report.Add(WhyReport(why, /*is_brief=*/false));
   return picture + Html(report);
+}
+
+std::string AdviceTab(const std::string& path) {
+  const std::vector<RuleFinding> findings = SearchAdvice(path);
+  if (findings.empty()) return "";
+  render::Report report("heaprec.summary/1");
+  report.Add(AdviceTable(findings, kRows));
+  return Html(report);
 }
 
 std::string CensusTab(const std::string& path) {
@@ -212,6 +222,7 @@ std::map<std::string, std::string> PageTabs(const std::string& path, const forma
     if (!html.empty()) tabs[name] += html;
   };
   add("why", WhyTab(path));
+  if (HasHeap(header)) add("advice", AdviceTab(path));
   if (header.max_tracked_objects > 0) {
     add("live", LiveTab(path));
     add("leaks", LeaksTab(path));

@@ -17,6 +17,7 @@
 #include "tools/control/live_recording.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
+#include "tools/query/advice/advice_scan.h"
 #include "tools/query/live/live_query.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/query/summary/summary_query.h"
@@ -37,6 +38,7 @@ struct SummaryAnswer {
   size_t limit = 0;       // maximum classes and sites; 0: all
   bool is_brief = false;  // shows only the first reasons, notes and damaged ranges
   std::vector<FoundLeak> leaks{};
+  std::vector<RuleFinding> advice{};
 };
 
 // The total of several recordings. They are sampled independently, so variances add up, separately for each side of an
@@ -52,6 +54,8 @@ struct SummaryTotal {
 Headlines HeadlinesOf(const SummaryAnswer& answer, const std::string& file);
 // `name`: empty, or "recordings[]" if there are several.
 render::Group SummaryReport(const SummaryAnswer& answer, const char* name);
+// `limit`: maximum rows; 0: all.
+render::Table AdviceTable(const std::vector<RuleFinding>& findings, size_t limit);
 render::Group TotalReport(const SummaryTotal& total);
 
 // The recorder's counters of one stream: points, losses, its busiest interval.

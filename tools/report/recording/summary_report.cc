@@ -28,6 +28,8 @@ using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
 constexpr double kMinGrowthSeconds = 5;
 // Maximum reasons, notes and damaged ranges of a brief summary.
 constexpr size_t kBriefCount = 2;
+// Columns of the longest sentence of advice, with its indent.
+constexpr size_t kAdviceWidth = 43;
 
 size_t ShownOf(size_t count, const SummaryAnswer& answer) {
   return answer.is_brief ? std::min(count, kBriefCount) : count;
@@ -462,6 +464,7 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
   AddDamage(answer, &group);
   AddNotes(answer, &group);
   if (!has_heap) return group;
+  group.Add(AdviceTable(answer.advice, answer.limit));
   group.Add(GroupsTable("classes", "class", answer.breakdown.classes(), answer));
   group.Add(GroupsTable("sites", "site", answer.breakdown.sites(), answer));
   group.Add(
@@ -471,6 +474,26 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
   limit.detail = Detail::kWide;
   group.Add(std::move(limit));
   return group;
+}
+
+Table AdviceTable(const std::vector<RuleFinding>& findings, size_t limit) {
+  const std::vector<Column<RuleFinding>> columns{
+      {"bytes", "bytes", Unit::kBytes, Detail::kWide, [](const RuleFinding& of) { return of.estimates.bytes; }},
+      {"share", "share", Unit::kShare, Detail::kAlways, [](const RuleFinding& of) { return of.estimates.share; },
+       Detail::kAlways},
+      {"rule", "advice", Unit::kText, Detail::kAlways, [](const RuleFinding& of) { return of.rule->name; }},
+      {"frame", "", Unit::kText, Detail::kJsonOnly, &RuleFinding::frame},
+      {"line", "", Unit::kDigits, Detail::kJsonOnly,
+       [](const RuleFinding& of) { return of.line < 0 ? Value() : Value(of.line); }},
+      {"class", "class", Unit::kText, Detail::kHtmlOnly, &RuleFinding::class_name},
+      {"text", "what to do", Unit::kProse, Detail::kHtmlOnly, [](const RuleFinding& of) { return of.rule->advice; }},
+      {"", "frame to change", Unit::kText, Detail::kAlways, &RuleFinding::Place}};
+  std::vector<RuleFinding> rows = findings;
+  if (limit > 0 && rows.size() > limit) rows.resize(limit);
+  Table table = MakeTable("advice", columns, rows, findings.size());
+  table.columns.back().min_width = kAdviceWidth;
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = {std::string(rows[i].rule->advice)};
+  return table;
 }
 
 Group TotalReport(const SummaryTotal& total) {
