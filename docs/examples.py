@@ -5,7 +5,8 @@
     docs/examples.py HEAPREC --check    prints what differs, and exits with 1
 
 An example is a line `$ heaprec ...` in a block fenced as console; the lines up to the next such line, or the end of the
-block, are its output. Examples run in a folder with javac.hrec and leak.hrec of tests/golden, 120 columns wide, in UTC.
+block, are its output. Examples run in a folder with javac.hrec, leak.hrec and paths.hrec of tests/golden, 120 columns
+wide, in UTC.
 """
 import difflib
 import os
@@ -18,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RECORDINGS = [ROOT / "tests/golden" / name for name in ("javac.hrec", "leak.hrec")]
+RECORDINGS = [ROOT / "tests/golden" / name for name in ("javac.hrec", "leak.hrec", "paths.hrec")]
 BLOCK = re.compile(r"(^```console\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
 

@@ -29,8 +29,10 @@ enum class ProcessStateKind : uint8_t {
   kUncaught = 10,          // the main thread ended by an exception
   kThreadStarts = 11,      // threads started at a site since its previous row
   kHeapFull = 12,          // the heap is exhausted: what is live at this time is what filled it
+  kPathWalk = 13,          // the heap was searched for what holds the tracked objects
+  kPath = 14,              // what held one of them then: its stack
 };
-inline constexpr int kProcessStateKinds = 13;
+inline constexpr int kProcessStateKinds = 15;
 inline constexpr bool IsEvent(ProcessStateKind kind) { return kind >= ProcessStateKind::kResourceExhausted; }
 // Whether used and committed bytes of a row are those of the heap.
 inline constexpr bool IsOfHeap(ProcessStateKind kind) { return kind < ProcessStateKind::kMemory; }
@@ -44,6 +46,42 @@ inline constexpr bool IsOfHeap(ProcessStateKind kind) { return kind < ProcessSta
 // kUncaught            0                                                0
 // kThreadStarts        threads that started                             starts that failed
 // kHeapFull            used bytes of the old generation, or the heap    its largest size
+// kPathWalk            objects that were searched                       WalkEnd, and 256 times the number of the walk
+// kPath                id of the sample                                 PathStrength, and the same
+//
+// Of kPathWalk, `pauses` is the number of rows of kPath that belong to it. docs/format/recording.md#paths
+
+// Why a search ended.
+enum class WalkEnd : uint8_t {
+  kComplete = 0,
+  kTime = 1,    // paths.pause was over
+  kMemory = 2,  // paths.memory was used
+  kRoots = 3,   // paths.pause was over before all roots were known
+  kFailed = 4,  // the search could not be made; the reason is the row's text
+};
+inline constexpr uint8_t kWalkEnds = 5;
+
+// The weakest reference on the way from a root to an object.
+enum class PathStrength : uint8_t { kStrong = 0, kSoft = 1, kFinal = 2 };
+inline constexpr uint8_t kPathStrengths = 3;
+
+// What a path begins with: the bci of the last frame of its stack.
+enum class RootKind : uint8_t {
+  kUnknown = 0,
+  kStatic = 1,    // a class that is never unloaded; the frame is one of its static fields, or its constants
+  kLocal = 2,     // a local variable; the frame is its method
+  kJniLocal = 3,  // a local reference of native code; the frame is its native method
+  kJniGlobal = 4,
+  kThread = 5,  // a thread that runs
+  kMonitor = 6,
+  kJvm = 7,  // the JVM itself
+};
+inline constexpr uint8_t kRootKinds = 8;
+inline constexpr uint64_t kWalkNumber = 256;
+
+// Names of a path's frames that are not fields.
+inline constexpr char kElementStep[] = "[]", kClassStep[] = "<class>", kConstantsStep[] = "<constants>",
+                      kHiddenStep[] = "<hidden>";
 
 struct ProcessState {
   uint64_t id = 0;  // from 1 without gaps: if a number is missing, the row was lost
@@ -53,8 +91,8 @@ struct ProcessState {
   // its proportional share of resident memory (PSS), and its private memory. kCpu: CPU time in ns since the start of
   // the process, of all its threads, and of the collector's threads.
   uint64_t used = 0, committed = 0;
-  uint64_t pauses = 0;       // kGcEnd: 1; kGcCounted: their number
-  uint64_t paused_ns = 0;    // total duration of these pauses
+  uint64_t pauses = 0;       // kGcEnd: 1; kGcCounted: their number; kPathWalk: of paths
+  uint64_t paused_ns = 0;    // total duration of these pauses; kPathWalk: of the search's pause
   uint64_t threads = 0;      // live Java threads
   uint64_t rss = 0;          // resident bytes of the process
   uint64_t collections = 0;  // collections since the start of the JVM; each counts from its beginning

@@ -200,6 +200,8 @@ ProcessState CommonOf(const Record& record, uint64_t start_monotonic_ns) {
   state.kind = static_cast<ProcessStateKind>(record.kind);
   state.used = record.used;
   state.committed = record.committed;
+  state.pauses = record.pauses;
+  state.paused_ns = record.paused_ns;
   return state;
 }
 
@@ -325,8 +327,6 @@ ProcessState EventOf(const EventRecord& record, std::string_view text, const Sam
 
 ProcessState StateOf(const StateRecord& record, std::span<const uint64_t> amounts, uint64_t start_monotonic_ns) {
   ProcessState state = CommonOf(record, start_monotonic_ns);
-  state.pauses = record.pauses;
-  state.paused_ns = record.paused_ns;
   state.threads = record.threads;
   state.rss = record.rss;
   state.collections = record.collections;

@@ -184,13 +184,13 @@ struct EventRecord {
   RecordHeader header;
   uint64_t monotonic_ns;
   uint64_t id;  // one sequence with those of StateRecord
-  uint64_t used, committed;
+  uint64_t used, committed, pauses, paused_ns;
   uint64_t thread_key, class_key;  // 0: none
   StackKey stack_key;              // {0, 0}: none
   uint32_t kind;                   // ProcessStateKind
   uint32_t text_bytes;             // at most kMaxEventTextBytes
 };
-static_assert(sizeof(EventRecord) == 80);
+static_assert(sizeof(EventRecord) == 96);
 inline constexpr size_t kMaxEventTextBytes = 256;
 
 // For a LifecycleEvent: a tracked object was found dead, a block was freed, or a mapping or a part of it was unmapped.

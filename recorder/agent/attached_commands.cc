@@ -79,8 +79,8 @@ jint Agent::StopByCommand() {
 
 jint Agent::FlushByCommand() {
   if (recording_ == nullptr || recording_->ended()) return Refuse("no recording is running");
-  const auto counted = recording_->CountInUse();
-  if (!counted.ok()) return Refuse(counted.error().message);
+  const auto flushed = recording_->Flush();
+  if (!flushed.ok()) return Refuse(flushed.error().message);
   Reply(ReplyStatus::kOk, State());
   return JNI_OK;
 }

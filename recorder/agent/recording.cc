@@ -278,6 +278,30 @@ void Recording::AddTracker() {
   auto& tracker =
       parts_.Add(std::make_unique<sources::ObjectTracker>(jvm_.vm, jvm_.heap, *ring_, *heap_states_, bound));
   sample_writer_->TrackIn(&tracker.table(), &jvm_.heap);
+  if (options_.paths) AddPaths(tracker.table());
+}
+
+// If there can be no paths, records as without the option.
+void Recording::AddPaths(const sources::WeakRefTable& tracked) {
+  sources::PathLimits limits{options_.paths_every_ns, 0, options_.paths_pause_ns, options_.paths_memory};
+  // Early enough that what is found is in the file.
+  if (options_.duration_ns > 0)
+    limits.last_ns = plan_.start_ns + options_.duration_ns - std::min<uint64_t>(options_.duration_ns / 2, kNsPerSecond);
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  auto made = jni != nullptr && jvm_.internals.ok()
+                  ? sources::PathRecorder::Make(jvm_, jni, *sample_writer_, *heap_states_, tracked, limits)
+                  : Result<std::unique_ptr<sources::PathRecorder>>(Error{"the JVM's memory is not read"});
+  if (made.ok()) {
+    paths_ = &parts_.Add(std::move(*made));
+  } else {
+    no_paths_ = made.error().message;
+    Log(LogLevel::kWarn, "no paths: {}", no_paths_);
+  }
+}
+
+void Recording::SearchPaths() {
+  JNIEnv* const jni = sources::EnvOf(jvm_.vm);
+  if (paths_ != nullptr && jni != nullptr) paths_->Search(jni);
 }
 
 void Recording::AddMemorySnapshots() {
@@ -359,6 +383,7 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
     header.settings.push_back({"cgroup", std::to_string(cgroup.version())});
     header.settings.push_back({"cgroup.inode", std::to_string(cgroup.inode())});
   }
+  if (options_.paths) header.settings.push_back({"paths", paths_ != nullptr ? "" : no_paths_});
   if (!source.ends.missing.empty()) header.settings.push_back({"events.not_seen", source.ends.missing});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();
@@ -460,6 +485,7 @@ void Recording::Stop(const std::string& reason, bool jvm_ends) {
   jvm_ends_.store(jvm_ends, std::memory_order_relaxed);
   if (jvm_ends) RestoreInterval();  // the drain will not attach
   EndCensus();
+  if (!ended()) SearchPaths();
   EndAndWait(drain_.get(), reason);
 }
 

@@ -22,6 +22,7 @@
 #include "recorder/sources/java/source.h"
 #include "recorder/sources/jvm/jvm.h"
 #include "recorder/sources/part.h"
+#include "recorder/sources/paths/path_recorder.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 #include "recorder/writer/drain.h"
 #include "throttle/throttle.h"
@@ -87,15 +88,16 @@ class Recording {
   // Ends the recording and waits, some seconds at most, until it is complete in the file. `jvm_ends`: the caller has
   // disabled the JVM's events, or the JVM no longer sends them.
   void Stop(const std::string& reason, bool jvm_ends);
-  // Makes the census count the TLABs in use. Returns an Error if there is no census, or if it fails. This and the next
-  // function need an attached thread.
-  Status CountInUse() {
-    if (census_ == nullptr) return Error{"the recording has no census"};
-    return census_->CountInUse();
+  // Makes the census count the TLABs in use, and searches for paths. Returns an Error if the recording has neither, or
+  // if the count fails. This and the next function need an attached thread.
+  Status Flush() {
+    if (census_ == nullptr && paths_ == nullptr) return Error{"the recording has neither a census nor paths"};
+    SearchPaths();
+    return census_ != nullptr ? census_->CountInUse() : Status{};
   }
   // Requests what writer::CopyOf needs to copy the recording so far; the recording continues.
   std::future<Result<writer::Snapshot>> RequestSnapshot() {
-    (void)CountInUse();
+    (void)Flush();
     return drain_->RequestSnapshot();
   }
   // Whether the recording has ended, by itself or by Stop, and is complete in the file.
@@ -122,6 +124,8 @@ class Recording {
   void MakeSource(const ChosenSource& source);
   // Each adds a part, if it is requested and possible.
   void AddTracker();
+  void AddPaths(const sources::WeakRefTable& tracked);
+  void SearchPaths();  // needs an attached thread
   void AddMemorySnapshots();
   void AddEnds(const ChosenSource& source);
   void AddExceptions();
@@ -161,6 +165,8 @@ class Recording {
   sources::Parts parts_;
   sources::Census* census_ = nullptr;             // owned by parts_; null: there is none
   std::string no_census_;                         // why a requested census is missing
+  sources::PathRecorder* paths_ = nullptr;        // owned by parts_; null: there is none
+  std::string no_paths_;                          // why requested paths are missing
   sources::JvmtiSource* jvmti_source_ = nullptr;  // equals source_ if that is a JvmtiSource
   std::unique_ptr<sources::AttachedScope>
       attached_;  // source=jvmti: for the drain, which sets the JVM's sampling interval

@@ -78,6 +78,14 @@ TEST_CASE("Objects are tracked unless live=off, up to the given number") {
   CHECK(Parsed("live=500").tracks);
   CHECK(Parsed("live=500").max_tracked_objects == 500);
   CHECK(Parsed("live=65535").max_tracked_objects == 65'535);
+  CHECK_FALSE(Parsed("").paths);
+  CHECK(Parsed("paths").paths);
+  CHECK(Parsed("paths=on").paths_every_ns == 0);
+  CHECK(Parsed("paths=10m").paths);
+  CHECK(Parsed("paths=10m").paths_every_ns == 600 * uint64_t{1'000'000'000});
+  CHECK_FALSE(Parsed("paths=10m,paths=off").paths);
+  CHECK(Parsed("paths.pause=5ms").paths_pause_ns == 5'000'000);
+  CHECK(Parsed("paths.memory=64m").paths_memory == 64 << 20);
 }
 
 TEST_CASE("Limits of files are sizes and times; m means minutes for an age and megabytes for a size") {
@@ -208,6 +216,11 @@ TEST_CASE("The error for a bad value names its option and the valid values") {
                           "exceptions.rate=0",
                           "exceptions.rate=fast",
                           "live=63",
+                          "paths=500ms",
+                          "paths=leaks",
+                          "paths.pause=4ms",
+                          "paths.pause=2m",
+                          "paths.memory=1k",
                           "live=65536",
                           "live=many",
                           "file=",

@@ -205,7 +205,7 @@ class Chunk:
         of_kind, causes, amounts = {}, [], {}  # last values by kind; all that are not known count as one
         for _ in range(rows):
             number, time, kind = c[0].delta(number), c[1].delta(time), c[2].varint()
-            last = of_kind.setdefault(min(kind, 13), [0, 0, 0, 0])
+            last = of_kind.setdefault(min(kind, 15), [0, 0, 0, 0])
             last[0] = c[3].delta(last[0])
             last[1] = c[4].delta(last[1])
             pauses, paused = c[5].varint(), c[6].varint()
@@ -224,7 +224,7 @@ class Chunk:
                 if amounts[item] and item < 65:
                     account.append([item, amounts[item]])
                 item += 1
-            if kind < 13:
+            if kind < 15:
                 frames, cut = self.frames_of(node - 1 if node else None)
                 names = {"thread": self.threads[thread - 1] if thread else None,
                          "class": self.classes[klass - 1] if klass else None, "stack": frames, "cut": cut}

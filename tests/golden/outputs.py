@@ -1,5 +1,5 @@
 """What the commands print of real recordings, word for word: two seconds of javac (tests/golden/javac.hrec), and a
-process that was killed (tests/golden/killed.hrec).
+process that was killed (tests/golden/killed.hrec), and what holds its objects (tests/golden/paths.hrec).
 
 outputs.py HEAPREC GOLDEN            compares with GOLDEN/outputs
 outputs.py HEAPREC GOLDEN --update   writes them anew; look at the difference before it is committed:
@@ -47,6 +47,11 @@ OF_KILLED = {
     "why.md": "why --format markdown",
     "why.json": "why --json",
 }
+OF_PATHS = {
+    "paths.txt": "paths --min-share 8%",
+    "paths.json": "paths --min-share 11% --json",
+    "print_path.txt": "print --kind path,event --limit 3",
+}
 
 
 def run(heaprec, recording, line):
@@ -67,7 +72,8 @@ def main():
     heaprec, golden = sys.argv[1], pathlib.Path(sys.argv[2])
     heaprec = str(pathlib.Path(heaprec).resolve())
     failed = 0
-    cases = [("javac.hrec", *case) for case in CASES.items()] + [("killed.hrec", *case) for case in OF_KILLED.items()]
+    cases = [(recording, *case)
+             for recording, of in (("javac.hrec", CASES), ("killed.hrec", OF_KILLED), ("paths.hrec", OF_PATHS)) for case in of.items()]
     for recording, name, line in cases:
         said, expected = run(heaprec, str(golden / recording), line), golden / "outputs" / name
         said = said.replace(str(golden / recording), recording)

@@ -46,6 +46,7 @@ constexpr std::array kQuestions{
     Question{"native", "Which code allocates and holds native memory?"},
     Question{"ship", "How do I collect the recordings of many hosts?"},
     Question{"fleet", "Which service, version, host or site allocates most, over all hosts?"},
+    Question{"paths", "What holds the objects that stay?"},
     Question{"trim", "How do I keep only a part of a recording?"},
     Question{"merge", "How do I put several recordings into one file?"},
     Question{"redact", "How do I share a recording without the names in it?"},
@@ -121,9 +122,7 @@ std::string Help(const CommandGroups& groups) {
       help += fmt::format("{:<{}}{:<{}}{}\n", heading, kNames, command.name, kTexts - kNames, command.text);
     }
   }
-  return help + R"(
-Start: heaprec record -o app.hrec -- java -jar app.jar; heaprec top app.hrec
-)";
+  return help + "Start:    heaprec record -o app.hrec -- java -jar app.jar; heaprec top app.hrec\n";
 }
 
 std::string Usage(const Command& command) {

@@ -24,7 +24,7 @@ CommandGroups Commands() {
        {WhyCommand(), SummaryCommand(), TopCommand(), TreeCommand(), ReportCommand(), ViewCommand(), FlameCommand(),
         TimelineCommand(), HistogramCommand(), CensusCommand(), PrintCommand()}},
       {"Compare", {DiffCommand(), CheckCommand(), BenchCommand(), EscapeCommand()}},
-      {"Live", {LiveCommand(), LeaksCommand()}},
+      {"Live", {LiveCommand(), LeaksCommand(), PathsCommand()}},
       {"Native", {NativeCommand()}},
       {"Fleet", {ShipCommand(), FleetCommand()}},
       {"Files", {TrimCommand(), MergeCommand(), RedactCommand(), RecoverCommand()}},

@@ -23,6 +23,7 @@ Command ListCommand();
 Command LiveCommand();
 Command MergeCommand();
 Command NativeCommand();
+Command PathsCommand();
 Command PrintCommand();
 Command RecordCommand();
 Command RecoverCommand();

@@ -21,7 +21,7 @@ struct DumpOptions {
   bool force = false, quiet = false, flush = false;
 };
 
-// Makes the agent count the TLABs in use before its ring is read.
+// Makes the agent count the TLABs in use, and search for paths, before its ring is read.
 Result<AgentReply> AskToFlush(const JavaProcess& java) {
   auto agent = AgentFor(java.process, java.process.agent);
   if (!agent.ok()) return agent.error();
@@ -65,7 +65,9 @@ Command DumpCommand() {
       .AddOption("-o,--output", options->output, "Output file; - is standard output (default: heaprec-PID-dump.hrec)")
       .Value("OUT");
   command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  command.AddFlag("--flush", options->flush, "Census only: first let the JVM count its active TLABs, at one safepoint");
+  command.AddFlag(
+      "--flush", options->flush,
+      "First let the agent count the active TLABs (census), and search for what holds live objects (paths)");
   command.AddFlag("-q,--quiet", options->quiet, "Do not print a summary line");
   command.footer =
       R"(Reads the recording's file and ring; the JVM is not involved unless --flush is

@@ -1,8 +1,10 @@
 // heaprec live: shows live objects, their sites, ages and growth; how long objects live; and dead ones.
 // heaprec leaks: finds sites whose live bytes keep growing.
+// heaprec paths: shows what holds live objects.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/live/live_query.h"
+#include "tools/query/live/path_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
 #include "tools/report/live/reports.h"
@@ -35,8 +38,10 @@ struct LiveScan {
   NamePool names;
   std::optional<RecordingScan> scan;
   std::optional<CallTree> tree;
-  std::optional<LiveVisitor> live;
+  std::unique_ptr<LiveVisitor> live;
 };
+
+using MakeVisitor = std::function<std::unique_ptr<LiveVisitor>(LiveQuery question, CallTree* tree)>;
 
 ExitCode Usage(const Error& error) { return Fail(ExitCode::kUsage, error.message); }
 
@@ -51,7 +56,8 @@ Status SetSpan(const LiveCommandOptions& options, LiveQuery* question) {
 }
 
 // `question`: without times and groups. `by`: default groups. kUsage, kUnreadable: no report can be made.
-ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::vector<By>& by, LiveScan* into) {
+ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::vector<By>& by, LiveScan* into,
+              const MakeVisitor& make = {}) {
   auto groupings = GroupingsOption(options.by, by);
   if (!groupings.ok()) return Usage(groupings.error());
   question.by = std::move(*groupings);
@@ -73,8 +79,11 @@ ExitCode Read(const LiveCommandOptions& options, LiveQuery question, const std::
       question.lifetimes ? std::min<uint64_t>(choice->survived, options.at == "peak" ? 1 : 0) : choice->survived;
   into->scan.emplace(std::move(*scan));
   into->names = NamePool(all_times.Naming());
-  const ExitCode read = into->scan->Run(
-      &into->names, &into->tree, [&] { return &into->live.emplace(question, &*into->tree, into->scan->stream()); });
+  const ExitCode read = into->scan->Run(&into->names, &into->tree, [&] {
+    into->live = make ? make(question, &*into->tree)
+                      : std::make_unique<LiveVisitor>(question, &*into->tree, into->scan->stream());
+    return into->live.get();
+  });
   if (read == ExitCode::kUnreadable || into->live->result().tracked > 0) return read;
   return Fail(ExitCode::kUnreadable, options.scan.files.front() + TraitsOf(into->scan->stream()).lifecycle.not_tracked);
 }
@@ -158,11 +167,45 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
   question.grown = options.common.survived;
   question.leaks = true;
   LiveScan living;
-  const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living);
+  // Most recordings have none.
+  const auto search = FindPathSearch(options.common.scan.files, std::nullopt);
+  const GroupPathVisitor* paths = nullptr;
+  MakeVisitor make;
+  if (search.ok() && options.common.scan.filter.kinds.empty() && options.common.by != "method") {
+    make = [&](LiveQuery asked, CallTree* tree) {
+      auto made = std::make_unique<GroupPathVisitor>(std::move(asked), *search, tree);
+      paths = made.get();
+      return made;
+    };
+  }
+  const ExitCode read = Read(options.common, std::move(question), {By::kSite}, &living, make);
   if (read == ExitCode::kUsage || read == ExitCode::kUnreadable) return read;
   const LiveAnswer answer{*living.scan, living.live->result(), *living.tree, {}};
   const LeakRanking ranking{options.fdr, options.common.output.Rows(kRows), options.all};
-  return render::Print(LeaksReport(answer, ranking), options.common.output, read);
+  return render::Print(LeaksReport(answer, ranking, paths), options.common.output, read);
+}
+
+struct PathsOptions {
+  ScanOptions scan;
+  std::string at;
+  PathLimits limits;
+  render::OutputOptions output;
+};
+
+ExitCode ShowPaths(const PathsOptions& options) {
+  const auto at = TimeOption("--at", options.at);
+  if (!at.ok()) return Usage(at.error());
+  if (!options.scan.filter.kinds.empty()) return Fail(ExitCode::kUsage, "--kind: only objects of the heap have paths");
+  auto scan = RecordingScan::Parse(options.scan);
+  if (!scan.ok()) return Usage(scan.error());
+  const auto search = FindPathSearch(options.scan.files, *at);
+  if (!search.ok()) return Fail(ExitCode::kUnreadable, search.error().message);
+  NamePool names(options.scan.Naming());
+  std::optional<CallTree> tree;
+  std::optional<PathVisitor> paths;
+  const ExitCode read = scan->Run(&names, &tree, [&] { return &paths.emplace(*search, &*tree); });
+  if (read == ExitCode::kUnreadable) return read;
+  return render::Print(PathsReport(*scan, *search, *paths, options.limits), options.output, read);
 }
 
 }  // namespace
@@ -242,6 +285,28 @@ Examples:
   heaprec leaks --by stack --hide '^java\.' --all app.hrec
   heaprec leaks --json app.hrec | jq -e '.leaks == 0')";
   command.run = [options](const auto&) { return ShowLeaks(*options); };
+  return command;
+}
+
+Command PathsCommand() {
+  auto options = std::make_shared<PathsOptions>();
+  Command command("paths", "Show what holds live objects, as paths from roots");
+  command.AddOption("--at", options->at, "Show the last search until this time, as in live (default: the last)")
+      .Value("TIME");
+  command.AddOption("--limit", options->limits.children, "Maximum children per place; 0 = all (default)").Value("N");
+  command.AddPercent("--min-share", options->limits.min_share,
+                     "Hide places that hold less than this share (default: 1%)");
+  options->output.AddTo(command);
+  options->scan.AddTo(command);
+  command.footer = R"(The recording needs the agent option paths. Shares and bytes are those of the
+matching live objects that a path was found for.
+
+Examples:
+  heaprec paths app.hrec
+  heaprec paths --class 'byte[]' app.hrec
+  heaprec paths --site 'com.acme.*' --min-share 5% app.hrec
+  heaprec paths --json app.hrec | jq '.children[0].steps')";
+  command.run = [options](const auto&) { return ShowPaths(*options); };
   return command;
 }
 

@@ -102,7 +102,7 @@ static_assert([] {
 
 // How kinds of samples and of states are spelled in options, text and exports.
 inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
-                      kEventKind[] = "event", kCensusKind[] = "census", kRowKind[] = "row";
+                      kEventKind[] = "event", kPathKind[] = "path", kCensusKind[] = "census", kRowKind[] = "row";
 
 // What happened, of an event of the process.
 inline const char* EventName(format::ProcessStateKind kind) {
@@ -121,6 +121,8 @@ inline const char* EventName(format::ProcessStateKind kind) {
       return "thread starts";
     case format::ProcessStateKind::kHeapFull:
       return "heap full";
+    case format::ProcessStateKind::kPathWalk:
+      return "heap searched";
     default:
       return "?";
   }

@@ -209,6 +209,20 @@ bool SetLive(Options* options, std::string_view value) {
   return Set(&options->max_tracked_objects, ParseCount(value, kMinTracked, sources::kMaxTracked));
 }
 
+constexpr uint64_t kMinPathsNs = 1'000'000'000, kMinPauseNs = 5'000'000, kMaxPauseNs = 60'000'000'000;
+
+bool SetPaths(Options* options, std::string_view value) {
+  options->paths_every_ns = 0;
+  if (const auto on = ParseSwitch(value)) return options->paths = *on, true;
+  options->paths = true;
+  return Set(&options->paths_every_ns, ParseTime(value, kMinPathsNs));
+}
+
+bool SetPathsPause(Options* options, std::string_view value) {
+  const auto pause = ParseTime(value, kMinPauseNs);
+  return pause <= kMaxPauseNs && Set(&options->paths_pause_ns, pause);
+}
+
 bool SetCensus(Options* options, std::string_view value) {
   options->census = value == "all" ? format::CensusMode::kAll : format::CensusMode::kOff;
   if (value == "all" || value == "off") return true;
@@ -277,6 +291,10 @@ const std::array kKeys = {
     Key{"native.mmap_rate", "off, or the maximum mappings per second, 1 to 2000", SetMaps},
     Key{"nmt", "auto, off, or the time between native-memory snapshots, 1s or more, such as 10s", SetNmt},
     Key{"live", "on, off, or the maximum number of tracked objects, 64 to 65535", SetLive},
+    Key{"paths", "off, on, or the time between searches, 1s or more, such as 10m", SetPaths},
+    Key{"paths.pause", "a time from 5ms to 60s", SetPathsPause},
+    Key{"paths.memory", "a size of 1m or more, such as 64m",
+        [](Options* o, View v) { return Set(&o->paths_memory, ParseSize(v)); }},
     Key{"census", "off, all, or the number of TLABs to walk per second, 1/s to 8000/s", SetCensus},
     Key{"ring", "auto, off, or a file name on a tmpfs", [](Options* o, View v) { return o->ring = v, !v.empty(); }},
     Key{"service", "the service name for OpenTelemetry exports",
@@ -405,6 +423,7 @@ Result<Options> ParseOptions(const std::vector<Option>& given) {
     }
     is_bounded = is_bounded || option.key == "maxsize" || option.key == "maxage" || option.key == "rotate";
   }
+  if (options.paths && !options.tracks) return Error{"paths needs tracked objects; remove live=off"};
   if (!is_bounded) options.limits.max_bytes = kDefaultMaxBytes;
   return options;
 }

@@ -58,6 +58,10 @@ struct Options {
   uint32_t maps_per_second = 1000;   // mmap calls, with `native`; 0: mappings are not recorded
   bool tracks = true;                // track sampled objects until they die (live=)
   uint32_t max_tracked_objects = 0;  // at a time; 0: derived from the rate
+  bool paths = false;                // record what holds tracked objects
+  uint64_t paths_every_ns = 0;       // 0: at the end, when a copy is made, and when the heap is full
+  uint64_t paths_pause_ns = 50'000'000;
+  uint64_t paths_memory = 0;  // 0: half of what is left to the process
   // Time between snapshots of native memory (JVM and process); 0: every 10 s if the JVM has NMT on.
   uint64_t nmt_ns = 0;
   bool no_nmt = false;

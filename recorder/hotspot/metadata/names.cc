@@ -1,5 +1,6 @@
 #include "recorder/hotspot/metadata/names.h"
 
+#include <algorithm>
 #include <string>
 
 namespace heaprec::hotspot {
@@ -181,6 +182,13 @@ Result<Names> Names::Resolve(const VmStructs& structs, const JdkRules& rules, ui
   names.class_methods_ = structs.Offset("InstanceKlass", "_methods").value_or(0);
   names.array_length_ = structs.Offset("Array<int>", "_length").value_or(0);
   names.array_data_ = structs.Offset("Array<Method*>", {"_data", "_data[0]"}).value_or(0);
+  names.class_super_ = structs.Offset("Klass", "_super").value_or(0);
+  names.class_pool_ = structs.Offset("InstanceKlass", "_constants").value_or(0);
+  names.class_field_array_ = structs.Offset("InstanceKlass", "_fields").value_or(0);
+  names.class_field_count_ = structs.Offset("InstanceKlass", "_java_fields_count").value_or(0);
+  names.class_field_stream_ = structs.Offset("InstanceKlass", "_fieldinfo_stream").value_or(0);
+  names.shorts_ = structs.Offset("Array<u2>", "_data").value_or(0);
+  names.bytes_ = structs.Offset("Array<u1>", "_data").value_or(0);
   if (rules.method_ids != JdkRules::MethodIds::kPointers) {
     if (methods == nullptr) return Error{"jmethodIDs do not lead to methods"};
     names.methods_ = methods;
@@ -287,6 +295,59 @@ int Names::Line(const VmMethod* method, int bci) const {
 std::string_view Names::KlassName(const void* klass) const {
   const char* const metadata = Metadata(static_cast<const char*>(klass));
   return metadata != nullptr ? SymbolText(PointerAt(metadata, klass_name_)) : std::string_view();
+}
+
+// HotSpot's oops/fieldInfo (FieldInfo until JDK 20, then FieldInfoReader).
+std::string_view Names::OwnFieldName(const char* klass, uint32_t offset, bool is_static) const {
+  constexpr uint32_t kAccStatic = 0x0008;
+  const char* const pool = PointerAt(klass, class_pool_);
+  if (pool == nullptr) return {};
+  const auto is_it = [=](uint32_t access, uint32_t at) {
+    return at == offset && ((access & kAccStatic) != 0) == is_static;
+  };
+  if (class_field_stream_ != 0 && bytes_ != 0) {
+    const char* const stream = PointerAt(klass, class_field_stream_);
+    if (stream == nullptr) return {};
+    Unsigned5Reader numbers(reinterpret_cast<const uint8_t*>(stream + bytes_),
+                            static_cast<size_t>(std::max(0, Load<int32_t>(stream + array_length_))), excluded_bytes_);
+    uint32_t fields = 0, skipped = 0;
+    if (!numbers.Next(&fields) || !numbers.Next(&skipped)) return {};
+    for (uint32_t i = 0; i < fields; ++i) {
+      uint32_t name = 0, type = 0, at = 0, access = 0, flags = 0;
+      for (uint32_t* number : {&name, &type, &at, &access, &flags}) {
+        if (!numbers.Next(number)) return {};
+      }
+      // An initial value, a generic type, and a group of contended fields.
+      for (const uint32_t flag : {1U << 0, 1U << 2, 1U << 4}) {
+        if ((flags & flag) != 0 && !numbers.Next(&skipped)) return {};
+      }
+      if (is_it(access, at)) return PoolSymbol(pool, name);
+    }
+    return {};
+  }
+  if (class_field_array_ == 0 || class_field_count_ == 0 || shorts_ == 0) return {};
+  const char* const array = PointerAt(klass, class_field_array_);
+  if (array == nullptr) return {};
+  // Access flags, name, type, initial value, and the offset in two parts, whose lowest two bits are a tag.
+  constexpr size_t kNumbers = 6;
+  const size_t fields =
+      std::min<size_t>(Load<uint16_t>(klass + class_field_count_),
+                       static_cast<size_t>(std::max(0, Load<int32_t>(array + array_length_))) / kNumbers);
+  for (size_t i = 0; i < fields; ++i) {
+    const char* const field = array + shorts_ + i * kNumbers * sizeof(uint16_t);
+    const auto number = [field](size_t n) { return uint32_t{Load<uint16_t>(field + n * sizeof(uint16_t))}; };
+    if (is_it(number(0), (number(5) << 16 | number(4)) >> 2)) return PoolSymbol(pool, number(1));
+  }
+  return {};
+}
+
+std::string_view Names::FieldName(const void* klass, uint32_t offset, bool is_static) const {
+  if (class_super_ == 0 || class_pool_ == 0) return {};
+  for (const char* of = Metadata(static_cast<const char*>(klass)); of != nullptr; of = PointerAt(of, class_super_)) {
+    const std::string_view name = OwnFieldName(of, offset, is_static);
+    if (!name.empty() || is_static) return name;
+  }
+  return {};
 }
 
 bool Names::IsReadable(const void* klass) const {

@@ -75,6 +75,10 @@ class Names {
   // Internal name; arrays as descriptors ([I, [Ljava/lang/String;); hidden classes as the JVM's Symbol has them.
   std::string_view KlassName(const void* klass) const;
 
+  // Returns the name of the field at this offset in an object of the class, or, static, in its java.lang.Class. Empty:
+  // no such field, or not known (JDKs whose fields are stored otherwise).
+  std::string_view FieldName(const void* klass, uint32_t offset, bool is_static) const;
+
   // Returns the Klass of a java.lang.Class. Null for primitive types, and if the hidden field cannot safely be read
   // through JNI: under -Xcheck:jni (the JVM would abort), and while a debugger watches fields (the JVM would look the
   // field up).
@@ -85,6 +89,7 @@ class Names {
   const char* PoolEntry(const char* pool, size_t index) const;
   std::string_view PoolSymbol(const char* pool, size_t index) const { return SymbolText(PoolEntry(pool, index)); }
   const char* ConstMethodOf(const VmMethod* method) const;
+  std::string_view OwnFieldName(const char* klass, uint32_t offset, bool is_static) const;
   template <typename Matches>
   const VmMethod* FindMethodOf(const void* klass, const Matches& matches) const;
   bool MayReadMirrors() const;
@@ -109,7 +114,10 @@ class Names {
   bool checked_jni_ = false;
   uint8_t field_id_shift_ = 0;
   size_t class_methods_ = 0, array_length_ = 0, array_data_ = 0;
-  size_t const_number_ = 0;          // 0: not known
+  size_t const_number_ = 0;  // 0: not known
+  // Of fields; 0: not known. Until JDK 20 they are in an array of 16-bit numbers, then in a stream of bytes.
+  size_t class_super_ = 0, class_pool_ = 0, class_field_array_ = 0, class_field_count_ = 0, class_field_stream_ = 0;
+  size_t shorts_ = 0, bytes_ = 0;    // where the elements of such an array begin
   JvmtiMethods* methods_ = nullptr;  // null: jmethodIDs point to methods
 };
 

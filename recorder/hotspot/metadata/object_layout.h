@@ -37,6 +37,16 @@ class ObjectLayout {
     const void* of_[kSlots] = {};
   };
 
+  // An object's class as its header has it, the class itself (null: no object), and the length of an array.
+  uint64_t ClassWordOf(uint64_t object) const {
+    return header_ == Header::kWide         ? Load<uint64_t>(object + klass_offset_)
+           : header_ == Header::kCompressed ? Load<uint32_t>(object + klass_offset_)
+                                            : Load<uint64_t>(object) >> mark_shift_;
+  }
+  const char* ClassOf(uint64_t class_word) const { return static_cast<const char*>(KlassOf(class_word)); }
+  uint32_t LengthOf(uint64_t array) const { return Load<uint32_t>(array + length_offset_); }
+  int32_t LayoutOf(const char* klass) const { return Load<int32_t>(klass + layout_helper_); }
+
   // Calls visit(klass, size) for each object in [begin, end), in order. Returns false if it stopped before `end`.
   // `known`: a Known, or an object with its two functions.
   template <typename KnownClasses, typename Visit>

@@ -276,6 +276,8 @@ bool SampleWriter::CommitEvent(const Event& event, std::atomic<uint64_t>* next_i
   record.id = next_id->fetch_add(1, std::memory_order_relaxed);
   record.used = event.used;
   record.committed = event.committed;
+  record.pauses = event.pauses;
+  record.paused_ns = event.paused_ns;
   record.kind = static_cast<uint32_t>(event.kind);
   record.text_bytes = static_cast<uint32_t>(text.size());
   CopyFixed(into, record);
@@ -307,16 +309,18 @@ bool SampleWriter::DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane
     }
   }
   into->line = from.line != hotspot::MethodFrame::kNotRead ? from.line : names_.Line(from.method, into->bci);
-  if (!DefineMethod(from.method, lane_hint, epoch, &into->method)) return false;
+  hotspot::Names::MethodView name;
+  into->method = 0;
+  if (!names_.Method(from.method, &name)) return true;  // a frame without a name is better than no stack
+  if (!DefineMethod(name, lane_hint, epoch, &into->method)) return false;
   if (from.code_key != 0 && into->method != 0) frames_.Store(from.code_key, epoch, {into->method, into->line});
   return true;
 }
 
 // Each method gets its own lease: a deep stack of new methods could need more space at once than a lane has.
-bool SampleWriter::DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key) {
-  hotspot::Names::MethodView view;
+bool SampleWriter::DefineMethod(const hotspot::Names::MethodView& view, uint32_t lane_hint, uint32_t epoch,
+                                uint64_t* key) {
   *key = 0;
-  if (!names_.Method(method, &view)) return true;  // a frame without a name is better than no stack
   const size_t bytes =
       sizeof(format::MethodRecord) + view.class_name.size() + view.name.size() + view.descriptor.size();
   const auto room = static_cast<uint32_t>(bytes + format::kRecordAlign);

@@ -130,7 +130,7 @@ class SampleWriter {
   // Commits an event with its definitions; `id`s are counted by the caller. False: there was no room.
   struct Event {
     format::ProcessStateKind kind;
-    uint64_t used = 0, committed = 0;
+    uint64_t used = 0, committed = 0, pauses = 0, paused_ns = 0;
     std::string_view text{};        // is cut
     std::string_view class_name{};  // empty: none
     const ThreadIdentity* thread = nullptr;
@@ -138,6 +138,12 @@ class SampleWriter {
     std::span<const format::RingFrame> frames{};
   };
   bool CommitEvent(const Event& event, std::atomic<uint64_t>* next_id);
+  // Emits a name for frames of events. Returns its key, 0 if it is too long; nullopt: there was no room.
+  std::optional<uint64_t> DefineName(const hotspot::Names::MethodView& name, uint32_t lane_hint) {
+    uint64_t key = 0;
+    return DefineMethod(name, lane_hint, epoch_.load(std::memory_order_relaxed), &key) ? std::optional(key)
+                                                                                       : std::nullopt;
+  }
 
   const StackCapture& stacks() const { return stack_capture_; }
   // Names an address in the stack of a sample. Context: drain.
@@ -158,7 +164,7 @@ class SampleWriter {
   // Each writes the definitions that the lanes do not contain. Returns false without space.
   bool DescribeFrames(const CapturedStack& stack, uint32_t lane_hint, uint32_t epoch, Frames into);
   bool DescribeFrame(const hotspot::MethodFrame& from, uint32_t lane_hint, uint32_t epoch, format::RingFrame* into);
-  bool DefineMethod(const hotspot::VmMethod* method, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
+  bool DefineMethod(const hotspot::Names::MethodView& view, uint32_t lane_hint, uint32_t epoch, uint64_t* key);
   bool DefineStack(buffer::LaneLease& lease, const CapturedStack& stack, Frames frames, bool truncated,
                    std::optional<KnownStack>* known);
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);

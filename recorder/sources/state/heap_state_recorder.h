@@ -82,6 +82,8 @@ class HeapStateRecorder {
   // Marks what is live now as what filled the heap, unless that was marked ten minutes ago or less; `anyway`: even
   // then. Any context.
   void MarkHeapFull(uint64_t used, uint64_t largest, std::string_view why, bool anyway = false);
+  // When it was last marked; 0: never. Any thread.
+  uint64_t marked_ns() const { return marked_ns_.load(std::memory_order_relaxed); }
   // From now on failed starts of threads are counted. Setup.
   void ExpectFailedStarts() { counts_failed_starts_ = true; }
   void CountFailedStart() { failed_starts_.fetch_add(1, std::memory_order_relaxed); }

@@ -18,7 +18,7 @@ offered() {
   _heaprec
   printf '%s\n' "${COMPREPLY[@]}" | sort
 }
-verbs=$("$heaprec" --help | sed -n '2,/^$/p' | cut -c11-22 | sort | xargs -n 1)
+verbs=$("$heaprec" --help | sed '1d; /^Start/d' | cut -c11-22 | sort | xargs -n 1)
 [ "$(wc -l <<<"$verbs")" -gt 15 ] || fail "commands of --help: $verbs"
 wide=$("$heaprec" --help | awk 'length > 80 || NR > 40')
 [ -z "$wide" ] || fail "--help is more than 40 lines of 80 columns: $wide"

@@ -93,8 +93,8 @@ void FilterOptions::AddKindTo(Command& command) {
   std::vector<std::string> known{"tlab", "outside"};
   if (!heap_only) known.insert(known.end(), {"exception", "malloc", "mmap"});
   if (with_states)
-    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, kEventKind, "died", "evicted",
-                               "untracked", "shrunk", kCensusKind, kRowKind});
+    known.insert(known.end(), {kCollectionKind, kHeapKind, kMemoryKind, kCpuKind, kEventKind, kPathKind, "died",
+                               "evicted", "untracked", "shrunk", kCensusKind, kRowKind});
   command.AddOption("--kind", kinds, help).Value("KIND").SplitAtCommas().OneOf(known).InGroup(kGroup);
 }
 
@@ -135,6 +135,7 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.memory_ = asks(kMemoryKind);
   filter.cpu_ = asks(kCpuKind);
   filter.events_ = asks(kEventKind);
+  filter.paths_ = asks(kPathKind);
   for (int kind = 0; kind < format::kLifecycleKinds; ++kind) {
     filter.lifecycle_events_[static_cast<size_t>(kind)] =
         asks(LifecycleKindName(static_cast<format::LifecycleKind>(kind)));
@@ -312,6 +313,7 @@ bool Filter::Keeps(const format::ProcessState& state) const {
   if (!KeepsTime(state.time_ns) || !KeepsAnyThreadAndPlace()) return false;
   if (state.kind == format::ProcessStateKind::kMemory) return memory_;
   if (state.kind == format::ProcessStateKind::kCpu) return cpu_;
+  if (state.kind == format::ProcessStateKind::kPath) return paths_;
   if (format::IsEvent(state.kind)) return events_;
   return state.kind == format::ProcessStateKind::kSnapshot ? heap_ : collections_;
 }

@@ -137,8 +137,8 @@ class Filter {
   };
   std::vector<Label> labels_;
   std::array<bool, format::kKinds> kinds_{};
-  bool collections_ = false, heap_ = false, memory_ = false, cpu_ = false, events_ = false, census_ = false,
-       rows_ = false;
+  bool collections_ = false, heap_ = false, memory_ = false, cpu_ = false, events_ = false, paths_ = false,
+       census_ = false, rows_ = false;
   std::array<bool, format::kLifecycleKinds> lifecycle_events_{};
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 

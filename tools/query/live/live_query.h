@@ -131,9 +131,11 @@ class LiveVisitor : public ScanVisitor {
 
   const LiveResult& result() const { return result_; }
 
- private:
+ protected:
   // The sample's key in a table.
   virtual uint32_t KeyOf(size_t table, const format::Sample& sample, const MatchedBlock& matched_block);
+
+ private:
   uint32_t SubjectOf(const format::Sample& sample, const MatchedBlock& matched_block);
   void SetMoments(uint64_t end_ns);
   void AddOldCollections();

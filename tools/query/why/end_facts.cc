@@ -182,6 +182,9 @@ void EndFactsReader::AddEvent(const ProcessState& state) {
       if (facts_.heap_full.size() == kMaxErrors) facts_.heap_full.erase(facts_.heap_full.begin());
       facts_.heap_full.push_back(state);
       return;
+    case ProcessStateKind::kPathWalk:
+    case ProcessStateKind::kPath:
+      return;
     default:
       facts_.ends.push_back(Named(state));
   }

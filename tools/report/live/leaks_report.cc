@@ -4,6 +4,7 @@
 
 #include "tools/input/stream_traits.h"
 #include "tools/query/live/live_query.h"
+#include "tools/render/value_format.h"
 #include "tools/report/columns/selection.h"
 #include "tools/report/live/reports.h"
 
@@ -20,21 +21,26 @@ struct LeakRow {
   std::optional<Estimate> since_s;
   LiveEstimates estimates;          // of survivors
   std::vector<std::string> frames;  // of a stack, root first
+  std::vector<GroupPathVisitor::Holder> holders;
 };
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
 
-std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate) {
+constexpr size_t kHolders = 2;
+
+std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate, const GroupPathVisitor* paths) {
   std::vector<LeakRow> rows;
   const Grouping& grouping = answer.live.tables.front().grouping;
   for (const TestedRow& one : TestRows(answer.live, rate)) {
     const LiveGroup& group = one.row->group;
-    rows.push_back({grouping.NameOf(one.row->key, answer.tree),
-                    &group,
-                    one.leak,
-                    one.since_s,
-                    answer.live.EstimateGroup(group.alive).estimates,
-                    {}});
+    rows.push_back(
+        {grouping.NameOf(one.row->key, answer.tree),
+         &group,
+         one.leak,
+         one.since_s,
+         answer.live.EstimateGroup(group.alive).estimates,
+         {},
+         paths != nullptr ? paths->HoldersOf(one.row->key, kHolders) : std::vector<GroupPathVisitor::Holder>()});
     if (grouping.by() == By::kStack) rows.back().frames = FramesOf(one.row->key, answer.tree);
   }
   return rows;
@@ -67,6 +73,16 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
     return [=](const LeakRow& row) -> Value { return row.estimates.*member; };
   };
   const auto series = [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; };
+  const auto paths_of = [](const LeakRow& row) {
+    std::vector<std::string> paths;
+    for (const auto& holder : row.holders) paths.push_back(holder.path);
+    return Value(std::move(paths));
+  };
+  const auto shares_of = [](const LeakRow& row) {
+    std::vector<Estimate> shares;
+    for (const auto& holder : row.holders) shares.push_back(holder.share);
+    return Value(std::move(shares));
+  };
   std::vector<Column<LeakRow>> columns{
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, leak(&Leak::leaks)},
@@ -90,6 +106,8 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"p", "", Unit::kProbability, Detail::kJsonOnly, leak(&Leak::p)},
       {"q", "q", Unit::kProbability, Detail::kWide, leak(&Leak::q)},
       {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, series},
+      {"held_by", "", Unit::kText, Detail::kJsonOnly, paths_of},
+      {"held_by_share", "", Unit::kShare, Detail::kJsonOnly, shares_of},
       {"", "over time", Unit::kSparkline, Detail::kHtmlOnly, series}};
   const Grouping& by = answer.live.tables.front().grouping;
   if (by.by() == By::kStack) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &LeakRow::frames});
@@ -155,9 +173,9 @@ render::Line Span(const LiveResult& live) {
 
 }  // namespace
 
-Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
+Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking, const GroupPathVisitor* paths) {
   const LiveResult& live = answer.live;
-  std::vector<LeakRow> rows = RowsOf(answer, ranking.rate);
+  std::vector<LeakRow> rows = RowsOf(answer, ranking.rate, paths);
   const size_t leaks = LeaksIn(rows), groups = rows.size();
   const auto known = [&live](uint64_t count) { return live.knows_growth() ? Value(count) : Value(); };
   Report report("heaprec.leaks/1");
@@ -173,7 +191,11 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking) {
   const size_t candidates = rows.size();
   if (ranking.limit > 0 && candidates > ranking.limit) rows.resize(ranking.limit);
   Table table = MakeTable("rows", LeakColumns(answer), rows, candidates);
-  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = CallersOf(rows[i].frames);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    table.rows[i].below = CallersOf(rows[i].frames);
+    for (const auto& [path, share] : rows[i].holders)
+      table.rows[i].below.push_back(FormatInline(share, Unit::kShare, true) + " held by " + path);
+  }
   report.Add(std::move(table));
   report.Add(LiveFooter(answer));
   return report;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "tools/query/live/path_query.h"
 #include "tools/render/report.h"
 #include "tools/report/columns/live_columns.h"
 
@@ -22,6 +23,17 @@ struct LeakRanking {
   bool all = false;    // also show groups whose growth is not significant
 };
 
-render::Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking);
+// `paths`: says what holds the objects of each leak; null: not known.
+render::Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking,
+                           const GroupPathVisitor* paths = nullptr);
+
+// `heaprec paths` as a report: what holds live objects.
+struct PathLimits {
+  size_t children = 0;      // of a place; 0: all
+  double min_share = 0.01;  // of what is held
+};
+
+render::Report PathsReport(const RecordingScan& scan, const PathSearch& search, const PathVisitor& paths,
+                           const PathLimits& limits);
 
 }  // namespace heaprec::tools

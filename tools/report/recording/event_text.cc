@@ -198,7 +198,8 @@ std::string_view EventText::Frame(const format::Frame& frame) {
 void EventText::RenderPlainFrame(const format::Frame& frame, Text& into) {
   tools::Append(into, "    ");
   AppendPrintable(into, names_->Method(frame));
-  if (const format::Method* method = names_->MethodOf(frame.method)) {
+  // Native functions, and the fields of a path, have no parameters.
+  if (const format::Method* method = names_->MethodOf(frame.method); method != nullptr && !method->descriptor.empty()) {
     into.push_back('(');
     AppendPrintable(into, ParameterTypes(method->descriptor));
     into.push_back(')');

@@ -46,8 +46,9 @@ void StateText::AppendEvent(const format::ProcessState& state, Names* names, std
     Field(plain, json, into);
     tools::Append(into, value);
   };
-  Open("heaprec.ProcessEvent", kEventKind, state.time_ns, into);
-  TextField("event", "event", EventName(state.kind), into);
+  const bool is_path = state.kind == format::ProcessStateKind::kPath;
+  Open(is_path ? "heaprec.Path" : "heaprec.ProcessEvent", is_path ? kPathKind : kEventKind, state.time_ns, into);
+  if (!is_path) TextField("event", "event", EventName(state.kind), into);
   switch (state.kind) {
     case format::ProcessStateKind::kResourceExhausted:
       number("flags", "flags", state.used);
@@ -76,6 +77,14 @@ void StateText::AppendEvent(const format::ProcessState& state, Names* names, std
     case format::ProcessStateKind::kHeapFull:
       SizeField("used", "used", state.used, into);
       SizeField("largest", "max", state.committed, into);
+      break;
+    case format::ProcessStateKind::kPathWalk:
+      number("objects", "objects", state.used);
+      number("paths", "paths", state.pauses);
+      number("pausedNs", "paused_ns", state.paused_ns);
+      break;
+    case format::ProcessStateKind::kPath:
+      number("sample", "sample", state.used);
       break;
     default:
       break;

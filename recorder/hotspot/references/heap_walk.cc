@@ -1,0 +1,150 @@
+#include "recorder/hotspot/references/heap_walk.h"
+
+#include <algorithm>
+
+namespace heaprec::hotspot {
+namespace {
+
+constexpr size_t kClasses = 1 << 14, kWantedSlots = 1 << 18, kWantedBits = 1 << 20;
+constexpr uint32_t kBetweenLooks = 1 << 11;  // objects and references
+
+size_t HashOf(uint32_t reference, size_t slots) { return reference * 0x9E3779B1U >> 7 & (slots - 1); }
+
+}  // namespace
+
+Result<HeapWalk> HeapWalk::Make(const ReferenceLayout& layout, uint64_t max_bytes) {
+  HeapWalk walk(layout);
+  const size_t places = size_t{1} << (32 - 3 + layout.shift());
+  constexpr uint64_t kLeastObject = 8;
+  constexpr size_t kLeastEntries = 1 << 16;
+  const size_t entries = std::max(
+      kLeastEntries,
+      std::min<size_t>({max_bytes / sizeof(Entry), layout.heap_bytes() / kLeastObject + 1, (size_t{1} << 31) - 1}));
+  Status made;
+  const auto make = [&made](auto* array, size_t count) {
+    auto mapped = std::remove_pointer_t<decltype(array)>::Make(count);
+    if (mapped.ok()) {
+      *array = std::move(*mapped);
+    } else {
+      made = mapped.error();
+    }
+  };
+  make(&walk.seen_, places / 64);
+  make(&walk.queue_, entries);
+  make(&walk.soft_, entries);
+  make(&walk.final_, entries);
+  make(&walk.wanted_, kWantedSlots);
+  make(&walk.wanted_bits_, kWantedBits / 64);
+  make(&walk.found_, kMostWanted);
+  if (!made.ok()) return made.error();
+  walk.classes_ = std::make_unique<KnownClass[]>(kClasses);
+  return walk;
+}
+
+void HeapWalk::Want(uint64_t address, uint32_t id) {
+  const uint32_t reference = layout_->ReferenceTo(address);
+  if (reference == 0 || wanted_count_ == kMostWanted) return;
+  size_t at = HashOf(reference, kWantedSlots);
+  while (wanted_[at].reference != 0) at = (at + 1) % kWantedSlots;
+  wanted_[at] = {reference, id};
+  ++wanted_count_;
+  const size_t bit = HashOf(reference, kWantedBits);
+  wanted_bits_[bit / 64] |= uint64_t{1} << bit % 64;
+}
+
+bool HeapWalk::Reach(uint32_t reference, uint32_t parent) {
+  const uint32_t place = reference >> (3 - layout_->shift());
+  uint64_t& word = seen_[place / 64];
+  const uint64_t bit = uint64_t{1} << place % 64;
+  if ((word & bit) != 0) return true;
+  if (count_ == queue_.size()) {
+    end_ = End::kMemory;
+    return false;
+  }
+  word |= bit;
+  const auto at = static_cast<uint32_t>(count_++);
+  queue_[at] = {reference, parent};
+  const size_t wanted_bit = HashOf(reference, kWantedBits);
+  if ((wanted_bits_[wanted_bit / 64] >> wanted_bit % 64 & 1) == 0) return true;
+  for (size_t slot = HashOf(reference, kWantedSlots); wanted_[slot].reference != 0; slot = (slot + 1) % kWantedSlots) {
+    if (wanted_[slot].reference == reference) found_[found_count_++] = {wanted_[slot].id, at};
+  }
+  return true;
+}
+
+// The first object of a class keeps the class alive, and so its loader.
+const ReferenceLayout::Class& HeapWalk::ClassOf(uint64_t object, uint32_t at) {
+  const uint64_t word = layout_->objects().ClassWordOf(object);
+  KnownClass& known = classes_[word * 0x9E3779B97F4A7C15U >> 40 & (kClasses - 1)];
+  if (known.word == word) return known.of;
+  known = {word, layout_->ClassOf(layout_->objects().ClassOf(word))};
+  if (const uint32_t mirror = layout_->MirrorOf(known.of.klass); mirror != 0) Reach(mirror, at);
+  return known.of;
+}
+
+bool HeapWalk::MayGoOn() {
+  if (--until_look_ == 0) {
+    until_look_ = kBetweenLooks;
+    if (MonotonicNs() >= deadline_ns_) end_ = End::kTime;
+  }
+  return end_ == End::kComplete;
+}
+
+void HeapWalk::Follow(uint32_t at) {
+  using Kind = ReferenceLayout::Kind;
+  const uint64_t object = layout_->AddressOf(queue_[at].reference);
+  const ReferenceLayout::Class& of = ClassOf(object, at);
+  layout_->ForEach(object, of,
+                   [&](uint32_t reference, Place) { return MayGoOn() && (reference == 0 || Reach(reference, at)); });
+  if (of.kind == Kind::kSoft) soft_[soft_count_++] = at;
+  if (of.kind == Kind::kFinal) final_[final_count_++] = at;
+}
+
+bool HeapWalk::Drain() {
+  while (next_ < count_ && MayGoOn()) Follow(static_cast<uint32_t>(next_++));
+  return end_ == End::kComplete;
+}
+
+// What the references from `*next` on refer to is reached, and followed.
+bool HeapWalk::FollowReferents(const MappedArray<uint32_t>& references, size_t count, size_t* next) {
+  for (; *next < count; ++*next) {
+    const uint32_t at = references[*next];
+    const uint32_t referent = layout_->ReferentOf(layout_->AddressOf(queue_[at].reference));
+    if (!MayGoOn() || (referent != 0 && !Reach(referent, at))) return false;
+  }
+  return Drain();
+}
+
+HeapWalk::End HeapWalk::Run(uint64_t deadline_ns) {
+  deadline_ns_ = deadline_ns;
+  until_look_ = kBetweenLooks;
+  if (MonotonicNs() >= deadline_ns) end_ = End::kTime;
+  if (!Drain()) return end_;
+  strong_end_ = count_;
+  size_t soft = 0, final = 0;
+  while (soft < soft_count_) {
+    if (!FollowReferents(soft_, soft_count_, &soft)) return end_;
+  }
+  soft_end_ = count_;
+  while (final < final_count_ || soft < soft_count_) {
+    if (!FollowReferents(final_, final_count_, &final) || !FollowReferents(soft_, soft_count_, &soft)) return end_;
+  }
+  return end_;
+}
+
+Place HeapWalk::PlaceOf(uint64_t holder, uint32_t reference) const {
+  using Kind = ReferenceLayout::Kind;
+  const ReferenceLayout::Class of =
+      layout_->ClassOf(layout_->objects().ClassOf(layout_->objects().ClassWordOf(holder)));
+  if (of.kind == Kind::kArray) return Place::Element();
+  std::optional<Place> found;
+  layout_->ForEach(holder, of, [&](uint32_t held, Place place) {
+    if (held == reference) found = place;
+    return !found;
+  });
+  if (found) return *found;
+  const bool refers = of.kind == Kind::kSoft || of.kind == Kind::kFinal;
+  return refers && layout_->ReferentOf(holder) == reference ? layout_->referent() : Place::ClassOfObject();
+}
+
+}  // namespace heaprec::hotspot
