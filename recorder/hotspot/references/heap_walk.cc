@@ -20,23 +20,11 @@ Result<HeapWalk> HeapWalk::Make(const ReferenceLayout& layout, uint64_t max_byte
   const size_t entries = std::max(
       kLeastEntries,
       std::min<size_t>({max_bytes / sizeof(Entry), layout.heap_bytes() / kLeastObject + 1, (size_t{1} << 31) - 1}));
-  Status made;
-  const auto make = [&made](auto* array, size_t count) {
-    auto mapped = std::remove_pointer_t<decltype(array)>::Make(count);
-    if (mapped.ok()) {
-      *array = std::move(*mapped);
-    } else {
-      made = mapped.error();
-    }
-  };
-  make(&walk.seen_, places / 64);
-  make(&walk.queue_, entries);
-  make(&walk.soft_, entries);
-  make(&walk.final_, entries);
-  make(&walk.wanted_, kWantedSlots);
-  make(&walk.wanted_bits_, kWantedBits / 64);
-  make(&walk.found_, kMostWanted);
-  if (!made.ok()) return made.error();
+  for (const Status& made :
+       {walk.seen_.Map(places / 64), walk.queue_.Map(entries), walk.soft_.Map(entries), walk.final_.Map(entries),
+        walk.wanted_.Map(kWantedSlots), walk.wanted_bits_.Map(kWantedBits / 64), walk.found_.Map(kMostWanted)}) {
+    if (!made.ok()) return made.error();
+  }
   walk.classes_ = std::make_unique<KnownClass[]>(kClasses);
   return walk;
 }

@@ -35,17 +35,16 @@ class MappedArray {
   static_assert(std::is_trivial_v<T>);
 
  public:
-  MappedArray() = default;
-  static Result<MappedArray> Make(size_t count) {
+  // Replaces the contents by `count` zeros.
+  Status Map(size_t count) {
     const size_t bytes = count * sizeof(T);
     void* const memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return Error{std::string("no address space: ") + std::strerror(errno)};
     (void)madvise(memory, bytes, MADV_NOHUGEPAGE);  // a bitmap with holes would be filled with zeros
-    MappedArray made;
-    made.memory_ = std::unique_ptr<T, Unmap>(static_cast<T*>(memory), Unmap{bytes});
-    made.count_ = count;
-    return made;
+    memory_ = std::unique_ptr<T, Unmap>(static_cast<T*>(memory), Unmap{bytes});
+    count_ = count;
+    return {};
   }
   T& operator[](size_t i) { return memory_.get()[i]; }
   const T& operator[](size_t i) const { return memory_.get()[i]; }

@@ -181,24 +181,12 @@ Result<std::unique_ptr<PathRecorder::Pause>> PathRecorder::Pause::Make(const Pat
   auto walk = HeapWalk::Make(recorder.layout_, is_test ? 1 << 20 : recorder.MemoryLimit());
   if (!walk.ok()) return walk.error();
   std::unique_ptr<Pause> pause(new Pause(recorder, std::move(*walk), is_test));
-  Status made;
-  const auto make = [&made](auto* array, size_t count) {
-    auto mapped = std::remove_pointer_t<decltype(array)>::Make(count);
-    if (mapped.ok()) {
-      *array = std::move(*mapped);
-    } else {
-      made = mapped.error();
-    }
-  };
-  make(&pause->roots_, kMostRoots);
-  make(&pause->root_addresses_, kMostRoots);
-  make(&pause->samples_, HeapWalk::kMostWanted);
-  make(&pause->steps_, 2 * kMostSteps);
-  make(&pause->frames_, kMostFrames);
-  make(&pause->paths_, HeapWalk::kMostWanted);
-  make(&pause->marks_, kMarks);
-  make(&pause->text_, kTextBytes);
-  if (!made.ok()) return made.error();
+  for (const Status& made :
+       {pause->roots_.Map(kMostRoots), pause->root_addresses_.Map(kMostRoots),
+        pause->samples_.Map(HeapWalk::kMostWanted), pause->steps_.Map(2 * kMostSteps), pause->frames_.Map(kMostFrames),
+        pause->paths_.Map(HeapWalk::kMostWanted), pause->marks_.Map(kMarks), pause->text_.Map(kTextBytes)}) {
+    if (!made.ok()) return made.error();
+  }
   return pause;
 }
 
