@@ -59,11 +59,9 @@ enum class WalkEnd : uint8_t {
   kRoots = 3,   // paths.pause was over before all roots were known
   kFailed = 4,  // the search could not be made; the reason is the row's text
 };
-inline constexpr uint8_t kWalkEnds = 5;
 
 // The weakest reference on the way from a root to an object.
 enum class PathStrength : uint8_t { kStrong = 0, kSoft = 1, kFinal = 2 };
-inline constexpr uint8_t kPathStrengths = 3;
 
 // What a path begins with: the bci of the last frame of its stack.
 enum class RootKind : uint8_t {
@@ -76,7 +74,6 @@ enum class RootKind : uint8_t {
   kMonitor = 6,
   kJvm = 7,  // the JVM itself
 };
-inline constexpr uint8_t kRootKinds = 8;
 inline constexpr uint64_t kWalkNumber = 256;
 
 // Names of a path's frames that are not fields.

@@ -10,8 +10,8 @@
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  Make: setup, an attached thread. Search: an attached thread in native state.
 // Threads:  one search at a time; others wait for it.
-// Failure:  Make: an Error says why this JVM's heap cannot be searched. A search that fails is recorded with its
-// reason. Format:   docs/format/recording.md#paths
+// Failure:  Make: an Error says why this JVM's heap cannot be searched. A failed search is recorded with its reason.
+// Format:   docs/format/recording.md#paths
 #pragma once
 
 #include <jvmti.h>
