@@ -157,6 +157,24 @@ TEST_CASE("A stripped libjvm uses the debug file that it names, if the build id 
   std::filesystem::remove(libjvm.path);
 }
 
+TEST_CASE("The cold part of a function is not the function; another clone makes its name ambiguous") {
+  const auto direct = SymbolTable::Load(Located());
+  REQUIRE(direct->FindByPrefix(kSignalHandler).has_value());
+  LibJvm libjvm = Located();
+  libjvm.path = TestFolder() + "/libjvm_clones.so";
+  libjvm.build_id.replace(0, 4, "abcd");
+  const std::string add = "--add-symbol " + std::string(kSignalHandler) + "PvS_";
+  CopyLibJvm(add + ".cold=.text:64,local,function", libjvm.path);
+  const auto cold = SymbolTable::Load(libjvm);
+  REQUIRE(cold.ok());
+  CHECK(cold->FindByPrefix(kSignalHandler) == direct->FindByPrefix(kSignalHandler));
+  CopyLibJvm(add + ".part.0=.text:64,local,function", libjvm.path);
+  const auto part = SymbolTable::Load(libjvm);
+  REQUIRE(part.ok());
+  CHECK_FALSE(part->FindByPrefix(kSignalHandler).has_value());
+  std::filesystem::remove(libjvm.path);
+}
+
 TEST_CASE("A file of another build is not used") {
   LibJvm libjvm = Located();
   libjvm.build_id[0] = libjvm.build_id[0] == '0' ? '1' : '0';

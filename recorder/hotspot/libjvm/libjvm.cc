@@ -102,6 +102,8 @@ bool SymbolTable::LoadFrom(const std::string& path, const LibJvm& libjvm, Symbol
     if (symbol.st_shndx == SHN_UNDEF) continue;
     for (Match& match : table->matches_) {
       if (!symbols->StartsWith(symbol, match.prefix)) continue;
+      // The unlikely part of a function that the compiler has moved elsewhere, and which only that function enters.
+      if (symbols->Name(symbol).ends_with(".cold")) continue;
       const uintptr_t address = libjvm.base + symbol.st_value;
       if (match.count == 0 || match.address != address) ++match.count;
       match.address = address;
