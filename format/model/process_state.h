@@ -47,9 +47,10 @@ inline constexpr bool IsOfHeap(ProcessStateKind kind) { return kind < ProcessSta
 // kThreadStarts        threads that started                             starts that failed
 // kHeapFull            used bytes of the old generation, or the heap    its largest size
 // kPathWalk            objects that were searched                       WalkEnd, and 256 times the number of the walk
-// kPath                id of the sample                                 PathStrength, and the same
+// kPath                id of the sample; 0: of a holder                 PathStrength, and the same
 //
-// Of kPathWalk, `pauses` is the number of rows of kPath that belong to it. docs/format/recording.md#paths
+// Of kPathWalk, `pauses` is the number of samples with a path. Of kPath it has a bit for each holder without which the
+// sample would be garbage; of a holder, its own bit. docs/format/recording.md#paths
 
 // Why a search ended.
 enum class WalkEnd : uint8_t {
@@ -88,7 +89,7 @@ struct ProcessState {
   // its proportional share of resident memory (PSS), and its private memory. kCpu: CPU time in ns since the start of
   // the process, of all its threads, and of the collector's threads.
   uint64_t used = 0, committed = 0;
-  uint64_t pauses = 0;       // kGcEnd: 1; kGcCounted: their number; kPathWalk: of paths
+  uint64_t pauses = 0;       // kGcEnd: 1; kGcCounted: their number; kPathWalk: of paths; kPath: bits
   uint64_t paused_ns = 0;    // total duration of these pauses; kPathWalk: of the search's pause
   uint64_t threads = 0;      // live Java threads
   uint64_t rss = 0;          // resident bytes of the process

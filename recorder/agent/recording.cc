@@ -282,15 +282,14 @@ void Recording::AddTracker() {
 }
 
 // If there can be no paths, records as without the option.
-void Recording::AddPaths(const sources::WeakRefTable& tracked) {
+void Recording::AddPaths(sources::WeakRefTable& tracked) {
   sources::PathLimits limits{options_.paths_every_ns, 0, options_.paths_pause_ns, options_.paths_memory};
   // Early enough that what is found is in the file.
   if (options_.duration_ns > 0)
     limits.last_ns = plan_.start_ns + options_.duration_ns - std::min<uint64_t>(options_.duration_ns / 2, kNsPerSecond);
   JNIEnv* const jni = sources::EnvOf(jvm_.vm);
-  auto made = jni != nullptr && jvm_.internals.ok()
-                  ? sources::PathRecorder::Make(jvm_, jni, *sample_writer_, *heap_states_, tracked, limits)
-                  : Result<std::unique_ptr<sources::PathRecorder>>(Error{"the JVM's memory is not read"});
+  auto made = jni != nullptr ? sources::PathRecorder::Make(jvm_, jni, *sample_writer_, *heap_states_, tracked, limits)
+                             : Result<std::unique_ptr<sources::PathRecorder>>(Error{"the thread is not attached"});
   if (made.ok()) {
     paths_ = &parts_.Add(std::move(*made));
   } else {
@@ -384,6 +383,8 @@ format::FileHeader Recording::Header(const ChosenSource& source) const {
     header.settings.push_back({"cgroup.inode", std::to_string(cgroup.inode())});
   }
   if (options_.paths) header.settings.push_back({"paths", paths_ != nullptr ? "" : no_paths_});
+  if (paths_ != nullptr && !paths_->why_by_jvmti().empty())
+    header.settings.push_back({"paths.jvmti", paths_->why_by_jvmti()});
   if (!source.ends.missing.empty()) header.settings.push_back({"events.not_seen", source.ends.missing});
   header.source = SourceName(source.source);
   header.source_reason = source.why + "; " + StackSourceText();

@@ -124,7 +124,7 @@ class Recording {
   void MakeSource(const ChosenSource& source);
   // Each adds a part, if it is requested and possible.
   void AddTracker();
-  void AddPaths(const sources::WeakRefTable& tracked);
+  void AddPaths(sources::WeakRefTable& tracked);
   void SearchPaths();  // needs an attached thread
   void AddMemorySnapshots();
   void AddEnds(const ChosenSource& source);

@@ -10,6 +10,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/help.h"
 #include "tools/commands/commands.h"
+#include "tools/control/attach.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 
@@ -36,7 +37,8 @@ CommandGroups Commands() {
 
 // Returns the file for `word`: the file with this name or, if there is none and it is the PID of a JVM, the recording
 // of that JVM. The Error says how to get a recording.
-Result<std::string> NamedRecording(const std::string& word) {
+// `flushes`: the agent first searches for paths.
+Result<std::string> NamedRecording(const std::string& word, bool flushes) {
   std::error_code error;
   const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || std::filesystem::exists(word, error)) return word;
@@ -45,6 +47,10 @@ Result<std::string> NamedRecording(const std::string& word) {
   if (!java.ok()) return fail(java.error().message);
   const auto live = FindLiveRecording(java->process);
   if (!live) return fail(fmt::format("PID {0} is not being recorded; 'heaprec attach {0}' starts a recording", word));
+  if (flushes) {
+    const auto flushed = AskToFlush(*java);
+    if (!flushed.ok()) return fail(flushed.error().message);
+  }
   if (java->process.same_files && std::filesystem::exists(live->path, error)) return live->path;
   return fail(
       fmt::format("PID {0} is being recorded in its container; copy the recording with "
@@ -52,14 +58,13 @@ Result<std::string> NamedRecording(const std::string& word) {
                   word));
 }
 
-// top --follow also accepts a JVM that is not being recorded.
-bool TakesJvm(int argc, char** argv) {
-  const std::vector<std::string_view> words(argv, argv + argc);
-  return words.size() > 1 && words[1] == "top" && std::ranges::find(words, "--follow") != words.end();
-}
-
 ExitCode Main(int argc, char** argv) {
-  return RunCommandLine(argc, argv, Commands(), TakesJvm(argc, argv) ? RecordingNames() : NamedRecording);
+  const std::vector<std::string_view> words(argv, argv + argc);
+  const auto is = [&words](std::string_view command) { return words.size() > 1 && words[1] == command; };
+  RecordingNames names = [is](const std::string& word) { return NamedRecording(word, is("paths")); };
+  // It also accepts a JVM that is not being recorded.
+  if (is("top") && std::ranges::find(words, "--follow") != words.end()) names = {};
+  return RunCommandLine(argc, argv, Commands(), names);
 }
 
 }  // namespace

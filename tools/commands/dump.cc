@@ -21,13 +21,6 @@ struct DumpOptions {
   bool force = false, quiet = false, flush = false;
 };
 
-// Makes the agent count the TLABs in use, and search for paths, before its ring is read.
-Result<AgentReply> AskToFlush(const JavaProcess& java) {
-  auto agent = AgentFor(java.process, java.process.agent);
-  if (!agent.ok()) return agent.error();
-  return Attach(java, {.agent = *agent, .options = "flush"});
-}
-
 ExitCode Dump(const DumpOptions& options) {
   const auto java = Find(options.jvm);
   if (!java.ok()) return Fail(ExitCode::kCannotAttach, java.error().message);

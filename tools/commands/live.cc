@@ -299,10 +299,12 @@ Command PathsCommand() {
   options->output.AddTo(command);
   options->scan.AddTo(command);
   command.footer = R"(The recording needs the agent option paths. Shares and bytes are those of the
-matching live objects that a path was found for.
+matching live objects that a path was found for. The PID of a JVM that records
+with it searches the heap now.
 
 Examples:
   heaprec paths app.hrec
+  heaprec paths 12345
   heaprec paths --class 'byte[]' app.hrec
   heaprec paths --site 'com.acme.*' --min-share 5% app.hrec
   heaprec paths --json app.hrec | jq '.children[0].steps')";

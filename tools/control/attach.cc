@@ -233,6 +233,12 @@ Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request)
   return Attachment(java, request).Run();
 }
 
+Result<AgentReply> AskToFlush(const JavaProcess& java) {
+  const auto agent = AgentFor(java.process, java.process.agent);
+  if (!agent.ok()) return agent.error();
+  return Attach(java, {.agent = *agent, .options = "flush"});
+}
+
 Result<std::string> AgentFor(const Process& process, const std::string& ours) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (!process.agent.empty()) {

@@ -22,6 +22,9 @@ struct AttachRequest {
 // Returns the agent's reply ("recording /tmp/rec.bin"). From then on the agent is in the JVM.
 Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request);
 
+// Has the agent of a recording count the TLABs in use, and search for paths.
+Result<AgentReply> AskToFlush(const JavaProcess& java);
+
 // Returns the path of the agent for this JVM: of the agent that it has loaded, or `ours` if it can open that path.
 Result<std::string> AgentFor(const Process& process, const std::string& ours);
 

@@ -62,6 +62,13 @@ class ObjectLayout {
     return false;
   }
 
+  // In bytes.
+  uint64_t SizeOf(uint64_t object) const {
+    const void* const klass = KlassOf(ClassWordOf(object));
+    const uint64_t fixed = FixedSizeOf(klass);
+    return fixed != 0 ? fixed : SizeAt(object, klass);
+  }
+
  private:
   static constexpr uint64_t kMinObject = 8;
 

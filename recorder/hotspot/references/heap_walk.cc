@@ -20,9 +20,9 @@ Result<HeapWalk> HeapWalk::Make(const ReferenceLayout& layout, uint64_t max_byte
   const size_t entries = std::max(
       kLeastEntries,
       std::min<size_t>({max_bytes / sizeof(Entry), layout.heap_bytes() / kLeastObject + 1, (size_t{1} << 31) - 1}));
-  for (const Status& made :
-       {walk.seen_.Map(places / 64), walk.queue_.Map(entries), walk.soft_.Map(entries), walk.final_.Map(entries),
-        walk.wanted_.Map(kWantedSlots), walk.wanted_bits_.Map(kWantedBits / 64), walk.found_.Map(kMostWanted)}) {
+  for (const Status& made : {walk.seen_.Map(places / 64), walk.queue_.Map(entries), walk.held_.Map(entries),
+                             walk.soft_.Map(entries), walk.final_.Map(entries), walk.wanted_.Map(kWantedSlots),
+                             walk.wanted_bits_.Map(kWantedBits / 64), walk.found_.Map(kMostWanted)}) {
     if (!made.ok()) return made.error();
   }
   walk.classes_ = std::make_unique<KnownClass[]>(kClasses);
@@ -41,15 +41,13 @@ void HeapWalk::Want(uint64_t address, uint32_t id) {
 }
 
 bool HeapWalk::Reach(uint32_t reference, uint32_t parent) {
-  const uint32_t place = reference >> (3 - layout_->shift());
-  uint64_t& word = seen_[place / 64];
-  const uint64_t bit = uint64_t{1} << place % 64;
-  if ((word & bit) != 0) return true;
+  const auto [word, bit] = SeenOf(reference);
+  if ((*word & bit) != 0) return true;
   if (count_ == queue_.size()) {
     end_ = End::kMemory;
     return false;
   }
-  word |= bit;
+  *word |= bit;
   const auto at = static_cast<uint32_t>(count_++);
   queue_[at] = {reference, parent};
   const size_t wanted_bit = HashOf(reference, kWantedBits);
@@ -68,6 +66,23 @@ const ReferenceLayout::Class& HeapWalk::ClassOf(uint64_t object, uint32_t at) {
   known = {word, layout_->ClassOf(layout_->objects().ClassOf(word))};
   if (const uint32_t mirror = layout_->MirrorOf(known.of.klass); mirror != 0) Reach(mirror, at);
   return known.of;
+}
+
+void HeapWalk::Restart(uint32_t without) {
+  const auto unsee = [this](uint32_t reference) {
+    const auto [word, bit] = SeenOf(reference);
+    *word &= ~bit;
+  };
+  for (size_t i = 0; i < count_; ++i) unsee(queue_[i].reference);
+  if (without_ != 0) unsee(without_);
+  without_ = without;
+  const auto [word, bit] = SeenOf(without);
+  *word |= bit;
+  count_ = next_ = soft_count_ = final_count_ = found_count_ = 0;
+  strong_end_ = soft_end_ = SIZE_MAX;
+  end_ = End::kComplete;
+  // A class is met again.
+  std::fill_n(classes_.get(), kClasses, KnownClass{});
 }
 
 bool HeapWalk::MayGoOn() {

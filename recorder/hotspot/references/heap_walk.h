@@ -5,7 +5,9 @@
 // Weak and phantom references keep nothing alive and are not followed. Stacks of unmounted virtual threads are not
 // read.
 //
-// Memory:   12 bytes an object and 1/64 of the heap at most, mapped in advance and used as far as needed.
+// Memory:   12 bytes an object and 1/64 of the heap at most, mapped in advance and used as far as needed; 4 bytes more
+// for
+//           an object on the way to a found one.
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  Make: setup. The rest: the VM paused, one thread. No heap, no lock.
 // Failure:  Make returns an Error without address space. Run says why it stopped.
@@ -22,6 +24,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -98,16 +101,53 @@ class HeapWalk {
     return queue_[at].parent & ~kRootBit;
   }
 
+  // After a complete search: calls visit(index, share) for each object on the way to `least` of the found ones, an
+  // object before those that it holds. The share is the mean of that of their number and that of their bytes: what one
+  // of them stands for is between the two. An object through which nearly as many were reached as through its own
+  // holder is left out, and so is what `is_plain` calls a root that is no object of the program: is_plain(number).
+  template <typename IsPlain, typename Visit>
+  void ForEachHolder(float least, const IsPlain& is_plain, const Visit& visit) {
+    double bytes = 0;
+    const auto bytes_of = [this](const Found& of) {
+      return static_cast<double>(layout_->objects().SizeOf(layout_->AddressOf(queue_[of.at].reference)));
+    };
+    for (const Found& of : found()) bytes += bytes_of(of);
+    for (const Found& of : found())
+      held_[of.at] += static_cast<float>((1.0 / static_cast<double>(found_count_) + bytes_of(of) / bytes) / 2);
+    // A holder is reached before what it holds, and so has the smaller index.
+    for (size_t i = count_; i-- > 0;) {
+      if (held_[i] != 0 && !IsRoot(i)) held_[queue_[i].parent] += held_[i];
+    }
+    const auto is_plain_root = [&](size_t i) { return IsRoot(i) && is_plain(queue_[i].parent & ~kRootBit); };
+    for (size_t i = 0; i < count_; ++i) {
+      if (held_[i] < least || is_plain_root(i)) continue;
+      const bool repeats =
+          !IsRoot(i) && !is_plain_root(queue_[i].parent) && held_[i] >= kNearlyAll * held_[queue_[i].parent];
+      if (!repeats && !visit(static_cast<uint32_t>(i), held_[i])) return;
+    }
+  }
+  uint32_t ReferenceAt(uint32_t at) const { return queue_[at].reference; }
+  // Forgets what was reached. The next search, whose roots are to be added again, does not enter `without`: what it
+  // does not find is held by that object alone.
+  void Restart(uint32_t without);
+
   static constexpr size_t kMostWanted = 1 << 16;
 
  private:
   static constexpr uint32_t kRootBit = 1U << 31;
   static constexpr uint32_t kStepsBetweenLooks = 1024;
+  static constexpr float kNearlyAll = 0.95F;
   struct Entry {
     uint32_t reference, parent;  // parent: an index, or a root
   };
 
   explicit HeapWalk(const ReferenceLayout& layout) : layout_(&layout) {}
+  bool IsRoot(size_t at) const { return (queue_[at].parent & kRootBit) != 0; }
+  // The word of seen_ and the bit of an object.
+  std::pair<uint64_t*, uint64_t> SeenOf(uint32_t reference) {
+    const uint32_t place = reference >> (3 - layout_->shift());
+    return {&seen_[place / 64], uint64_t{1} << place % 64};
+  }
   bool Reach(uint32_t reference, uint32_t parent);
   // False at the end of time or memory; looks at the clock now and then.
   bool MayGoOn();
@@ -121,7 +161,9 @@ class HeapWalk {
   const ReferenceLayout* layout_;
   MappedArray<uint64_t> seen_;  // a bit for each address at which an object can begin
   MappedArray<Entry> queue_;
+  MappedArray<float> held_;  // by index: the share of the found objects that were reached through it
   size_t count_ = 0, next_ = 0;
+  uint32_t without_ = 0;  // what Restart was told
   size_t strong_end_ = SIZE_MAX, soft_end_ = SIZE_MAX;
   MappedArray<uint32_t> soft_, final_;  // indices of such references
   size_t soft_count_ = 0, final_count_ = 0;

@@ -75,6 +75,7 @@ void WeakRefPoller::Check(JNIEnv* jni, uint16_t index, const WeakRefTable::View&
 }
 
 void WeakRefPoller::Free(JNIEnv* jni, uint16_t index, jweak reference) {
+  const auto lock = table_.KeepReferences();
   if (reference != nullptr) jni->DeleteWeakGlobalRef(reference);
   table_.Free(index);
 }

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "recorder/hotspot/usage/heap_meter.h"
 
@@ -60,6 +61,8 @@ class WeakRefTable {
   bool MarkDead(uint16_t index, uint64_t sample);
   // Call after the reference was deleted, or if it was null.
   void Free(uint16_t index);
+  // While this is held, no reference is deleted. For threads of the agent.
+  std::unique_lock<std::mutex> KeepReferences() { return std::unique_lock(references_); }
 
  private:
   struct Entry {
@@ -70,6 +73,7 @@ class WeakRefTable {
   Entry& At(uint16_t index) const { return entries_[index - 1]; }
 
   const uint32_t count_;
+  std::mutex references_;
   std::atomic<uint32_t> next_{0};  // entry at which the next Take begins to search
   const std::unique_ptr<Entry[]> entries_;
 };

@@ -18,10 +18,12 @@
 #include "format/model/thread_name.h"
 #include "recorder/hotspot/references/heap_walk.h"
 #include "recorder/sources/log.h"
+#include "recorder/sources/paths/jvmti_search.h"
 
 namespace heaprec::sources {
 
 using format::PathStrength;
+using format::ProcessStateKind;
 using format::RootKind;
 using format::WalkEnd;
 using hotspot::HeapWalk;
@@ -34,9 +36,6 @@ namespace {
 constexpr jlong kAnchorTag = 1, kOtherAnchorTag = 2;
 // In HotSpot's CallbackWrapper the object's address is so far before its tag.
 constexpr uintptr_t kAddressBeforeTag = 16;
-// The frames of a path that are kept beside the object and beside the root.
-constexpr size_t kNear = 40, kFar = 20;
-static_assert(kNear + kFar + 2 <= SampleWriter::kMaxEventFrames);
 // The part of the pause in which the heap is searched; in the rest the paths are read.
 constexpr double kSearchShare = 0.8;
 // HotSpot stops and resumes its threads outside of what is measured here.
@@ -44,9 +43,10 @@ constexpr uint64_t kReserveNs = 1'000'000;
 // The agent's test of itself may take as long, whatever paths.pause is.
 constexpr uint64_t kTestNs = 50'000'000;
 constexpr uint64_t kRootsBetweenLooks = 256;
-constexpr size_t kMostRoots = 1 << 22, kMostSteps = 1 << 16, kMostFrames = 1 << 22, kTextBytes = 8 << 20;
-constexpr size_t kMarks = 1 << 16, kStepsBeforeMarks = 128;
-constexpr uint32_t kBetweenMarks = 64;
+constexpr size_t kMostRoots = 1 << 22;
+// The objects that hold most of what was found, at least this share, are searched around.
+constexpr size_t kMostHolders = 16, kMostCandidates = 256;
+constexpr float kLeastHeld = 0.02F;
 constexpr size_t kPathsAtOnce = 100;
 constexpr uint64_t kWritingNs = 2'000'000'000;
 constexpr timespec kRingPause{0, 10'000'000};
@@ -85,33 +85,10 @@ class PathRecorder::Pause {
   Status Run();
 
   bool is_jvm_over() const { return is_jvm_over_; }
-  WalkEnd end() const { return end_; }
-  uint64_t paused_ns() const { return end_ns_ - begin_ns_; }
-  uint64_t objects() const { return objects_; }
-
-  struct Step {
-    const char* klass;
-    uint32_t place;
-    uint32_t class_at, class_bytes, name_at, name_bytes;
-  };
-  struct Frame {
-    uint32_t step, repeats;  // kGapStep: frames were left out
-  };
-  static constexpr uint32_t kGapStep = UINT32_MAX;
-  struct Path {
-    uint64_t sample;
-    uint32_t first, count;
-    PathStrength strength;
-    RootKind root;
-    uint32_t root_step;  // the method of a local variable; kGapStep: none
-    uint64_t thread;     // Java's id; 0: none
-  };
-  size_t paths() const { return path_count_; }
-  const Path& path(size_t i) const { return paths_[i]; }
-  std::span<const Frame> FramesOf(const Path& path) const { return {&frames_[path.first], path.count}; }
-  hotspot::Names::MethodView NameOf(uint32_t step) const {
-    const Step& of = steps_[step];
-    return {{&text_[of.class_at], of.class_bytes}, {&text_[of.name_at], of.name_bytes}, {}};
+  // Call once, after Run.
+  FoundPaths Take() {
+    return {
+        end_, objects_, end_ns_ - begin_ns_, std::move(paths_), {holders_.begin(), holders_.begin() + holder_count_}};
   }
 
  private:
@@ -122,14 +99,19 @@ class PathRecorder::Pause {
     RootKind kind;
   };
 
-  Pause(const PathRecorder& recorder, HeapWalk walk, bool is_test)
-      : recorder_(recorder), layout_(recorder.layout_), walk_(std::move(walk)), is_test_(is_test) {}
+  Pause(const PathRecorder& recorder, HeapWalk walk, PathSet paths, bool is_test)
+      : recorder_(recorder),
+        layout_(*recorder.layout_),
+        walk_(std::move(walk)),
+        paths_(std::move(paths)),
+        is_test_(is_test) {}
   static jint JNICALL OnReference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo* info, jlong class_tag,
                                   jlong referrer_class_tag, jlong size, jlong* tag, jlong* referrer_tag, jint length,
                                   void* self);
   void Begin();
   bool AddRoot(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo* info, const jlong* tag);
   bool AddClasses();
+  bool AddRoots(size_t listed);
   // Looks at the clock now and then. False: not all roots are known in time.
   bool MayGoOn();
   void Search();
@@ -137,24 +119,17 @@ class PathRecorder::Pause {
   // Whether the object that only the anchor holds was found by the right path; nullopt: it was not found.
   std::optional<bool> FindsHeld() const;
   void ReadPaths();
-  class Frames;
-  // Where a long path passes: another path that comes there goes on in the same way.
-  struct Mark {
-    uint32_t index, path;
-    uint32_t frame, repeats;  // of the path's frames so far: their number (0: a free mark), and the last one's repeats
-  };
-  Mark* MarkAt(uint32_t index);
-  bool ReadPath(const HeapWalk::Found& found);
-  template <typename Read>
-  uint32_t StepOf(const char* klass, Place place, const Read& name_of);
+  void SearchAroundHolders(size_t listed, uint64_t search_ns);
+  // `marks`: the path is the next one of the set.
+  std::optional<PathSet::Path> ReadPath(uint32_t at, uint64_t sample, bool marks);
   uint32_t StepOf(uint64_t holder, Place place);
   uint32_t ClassStep(const char* klass);
   uint32_t MethodStep(jmethodID method);
-  uint32_t AddText(std::string_view text);
 
   const PathRecorder& recorder_;
   const ReferenceLayout& layout_;
   std::optional<HeapWalk> walk_;
+  PathSet paths_;
   uint64_t objects_ = 0;
   const bool is_test_;
   uint64_t begin_ns_ = 0, end_ns_ = 0, deadline_ns_ = 0;
@@ -164,27 +139,22 @@ class PathRecorder::Pause {
   hotspot::MappedArray<Root> roots_;
   hotspot::MappedArray<uint64_t> root_addresses_;
   size_t root_count_ = 0, looks_ = 0;
-  hotspot::MappedArray<uint64_t> samples_;  // by tracking index
-  hotspot::MappedArray<Step> steps_;        // by hash
-  size_t step_count_ = 0;
-  hotspot::MappedArray<Frame> frames_;
-  size_t frame_count_ = 0;
-  hotspot::MappedArray<Path> paths_;
-  size_t path_count_ = 0;
-  hotspot::MappedArray<Mark> marks_;
-  size_t mark_count_ = 0;
-  hotspot::MappedArray<char> text_;
-  size_t text_bytes_ = 0;
+  hotspot::MappedArray<uint64_t> samples_;      // by tracking index
+  hotspot::MappedArray<uint32_t> wanted_;       // by path: its tracking index
+  hotspot::MappedArray<uint8_t> found_around_;  // by tracking index: in which search it was found last
+  std::array<PathSet::Path, kMostHolders> holders_;
+  size_t holder_count_ = 0;
 };
 
 Result<std::unique_ptr<PathRecorder::Pause>> PathRecorder::Pause::Make(const PathRecorder& recorder, bool is_test) {
-  auto walk = HeapWalk::Make(recorder.layout_, is_test ? 1 << 20 : recorder.MemoryLimit());
+  auto walk = HeapWalk::Make(*recorder.layout_, is_test ? 1 << 20 : recorder.MemoryLimit());
   if (!walk.ok()) return walk.error();
-  std::unique_ptr<Pause> pause(new Pause(recorder, std::move(*walk), is_test));
-  for (const Status& made :
-       {pause->roots_.Map(kMostRoots), pause->root_addresses_.Map(kMostRoots),
-        pause->samples_.Map(HeapWalk::kMostWanted), pause->steps_.Map(2 * kMostSteps), pause->frames_.Map(kMostFrames),
-        pause->paths_.Map(HeapWalk::kMostWanted), pause->marks_.Map(kMarks), pause->text_.Map(kTextBytes)}) {
+  auto paths = PathSet::Make();
+  if (!paths.ok()) return paths.error();
+  std::unique_ptr<Pause> pause(new Pause(recorder, std::move(*walk), std::move(*paths), is_test));
+  for (const Status& made : {pause->roots_.Map(kMostRoots), pause->root_addresses_.Map(kMostRoots),
+                             pause->samples_.Map(HeapWalk::kMostWanted), pause->wanted_.Map(HeapWalk::kMostWanted),
+                             pause->found_around_.Map(HeapWalk::kMostWanted)}) {
     if (!made.ok()) return made.error();
   }
   return pause;
@@ -269,6 +239,19 @@ bool PathRecorder::Pause::AddClasses() {
   return end_ == WalkEnd::kComplete;
 }
 
+// `listed`: how many JVMTI has listed. False: not all of them are known in time.
+bool PathRecorder::Pause::AddRoots(size_t listed) {
+  root_count_ = listed;
+  if (!AddClasses()) return false;
+  for (size_t i = 0; i < listed && MayGoOn(); ++i) {
+    const uint32_t reference = layout_.ReferenceTo(root_addresses_[i]);
+    if (reference != 0 && roots_[i].kind == RootKind::kThread)
+      roots_[i].thread = layout_.IdOfThread(root_addresses_[i]);
+    if (reference != 0 && !walk_->AddRoot(reference, static_cast<uint32_t>(i))) end_ = WalkEnd::kMemory;
+  }
+  return end_ == WalkEnd::kComplete;
+}
+
 bool PathRecorder::Pause::MayGoOn() {
   if (++looks_ % kRootsBetweenLooks == 0 && MonotonicNs() >= deadline_ns_) end_ = WalkEnd::kRoots;
   return end_ == WalkEnd::kComplete;
@@ -297,18 +280,11 @@ void PathRecorder::Pause::Search() {
       samples_[index] = view.sample;
       walk_->Want(AddressIn(view.reference), index);
     }
-    if (!AddClasses()) return void(is_believed_ = true);
-    for (size_t i = 0; i < listed && MayGoOn(); ++i) {
-      const uint32_t reference = layout_.ReferenceTo(root_addresses_[i]);
-      if (reference != 0 && roots_[i].kind == RootKind::kThread)
-        roots_[i].thread = layout_.IdOfThread(root_addresses_[i]);
-      if (reference != 0 && !walk_->AddRoot(reference, static_cast<uint32_t>(i))) end_ = WalkEnd::kMemory;
-    }
-    if (end_ != WalkEnd::kComplete) return void(is_believed_ = true);
+    if (!AddRoots(listed)) return void(is_believed_ = true);
   }
-  const auto spent = MonotonicNs() - begin_ns_;
-  const auto left = static_cast<double>(deadline_ns_ - std::min(deadline_ns_, begin_ns_ + spent));
-  switch (walk_->Run(begin_ns_ + spent + static_cast<uint64_t>(kSearchShare * left))) {
+  const uint64_t now_ns = MonotonicNs();
+  const auto left = static_cast<double>(deadline_ns_ - std::min(deadline_ns_, now_ns));
+  switch (walk_->Run(now_ns + static_cast<uint64_t>(kSearchShare * left))) {
     case HeapWalk::End::kComplete:
       break;
     case HeapWalk::End::kTime:
@@ -320,7 +296,10 @@ void PathRecorder::Pause::Search() {
   }
   // In a search that was cut short it need not be found.
   is_believed_ = FindsHeld().value_or(!is_test_ && end_ != WalkEnd::kComplete);
-  if (is_believed_ && !is_test_) ReadPaths();
+  if (!is_believed_ || is_test_) return;
+  const uint64_t search_ns = MonotonicNs() - now_ns;
+  ReadPaths();
+  if (end_ == WalkEnd::kComplete) SearchAroundHolders(listed, search_ns);
 }
 
 // Object[1] -> AtomicReference.value -> the object.
@@ -349,93 +328,77 @@ void PathRecorder::Pause::ReadPaths() {
   for (const HeapWalk::Found& found : walk_->found()) {
     if (found.id == 0) continue;
     // What is not read now counts as not reached.
-    if (MonotonicNs() >= deadline_ns_ || !ReadPath(found)) {
+    std::optional<PathSet::Path> path;
+    if (MonotonicNs() < deadline_ns_) path = ReadPath(found.at, samples_[found.id], /*marks=*/true);
+    if (!path) {
       if (end_ == WalkEnd::kComplete) end_ = WalkEnd::kTime;
       return;
     }
+    wanted_[paths_.size()] = found.id;
+    paths_.Add(*path);
   }
 }
 
-// Joins equal steps that follow each other, and keeps the frames beside the object and those beside the root.
-class PathRecorder::Pause::Frames {
- public:
-  void Add(const Frame& frame) {
-    if (count_ > 0 && frame.repeats > 0 && last_.step == frame.step) {
-      last_.repeats += frame.repeats;
-      return;
+// What a search that does not enter an object no longer finds is held by that object alone: it is what would become
+// garbage with it.
+void PathRecorder::Pause::SearchAroundHolders(size_t listed, uint64_t search_ns) {
+  struct Candidate {
+    uint32_t at, reference;
+    float share;
+    PathSet::Path path;
+  };
+  std::array<Candidate, kMostCandidates> candidates;
+  size_t count = 0;
+  walk_->ForEachHolder(
+      kLeastHeld, [this](uint32_t root) { return roots_[root].kind == RootKind::kStatic; },
+      [&](uint32_t at, float share) {
+        candidates[count++] = {at, walk_->ReferenceAt(at), share, {}};
+        return count < candidates.size();
+      });
+  std::sort(candidates.begin(), candidates.begin() + count, [](const Candidate& a, const Candidate& b) {
+    return a.share > b.share || (a.share == b.share && a.at < b.at);
+  });
+  count = std::min(count, kMostHolders);
+  for (size_t i = 0; i < count; ++i) {
+    const auto path = ReadPath(candidates[i].at, /*sample=*/0, /*marks=*/false);
+    if (!path) return;
+    candidates[i].path = *path;
+  }
+  for (size_t i = 0; i < count && MonotonicNs() + search_ns + search_ns / 4 < deadline_ns_; ++i) {
+    walk_->Restart(candidates[i].reference);
+    const bool is_complete = AddRoots(listed) && walk_->Run(deadline_ns_) == HeapWalk::End::kComplete;
+    end_ = WalkEnd::kComplete;  // of the search that found the paths
+    if (!is_complete) return;
+    const auto around = static_cast<uint8_t>(i + 1);
+    for (const HeapWalk::Found& found : walk_->found()) found_around_[found.id] = around;
+    for (size_t path = 0; path < paths_.size(); ++path) {
+      if (found_around_[wanted_[path]] != around) paths_.SetHolder(path, holder_count_);
     }
-    if (count_ > 0) Place(last_);
-    ++count_;
-    last_ = frame;
+    holders_[holder_count_] = candidates[i].path;
+    holders_[holder_count_].holders = uint64_t{1} << holder_count_;
+    ++holder_count_;
   }
-  // The number of frames, and the last one so far.
-  size_t count() const { return count_; }
-  const Frame& last() const { return last_; }
-  // Returns how many were written; at most kNear + kFar + 1.
-  size_t WriteTo(Frame* into) {
-    if (count_ > 0) Place(last_);
-    Frame* to = std::copy_n(near_.begin(), std::min(placed_, kNear), into);
-    const size_t rest = placed_ - std::min(placed_, kNear);
-    if (rest > kFar) *to++ = {kGapStep, 0};
-    for (size_t i = rest - std::min(rest, kFar); i < rest; ++i) *to++ = far_[i % kFar];
-    return static_cast<size_t>(to - into);
-  }
-
- private:
-  void Place(const Frame& frame) {
-    (placed_ < kNear ? near_[placed_] : far_[(placed_ - kNear) % kFar]) = frame;
-    ++placed_;
-  }
-
-  std::array<Frame, kNear> near_;
-  std::array<Frame, kFar> far_;  // the last ones, in a circle
-  Frame last_{kGapStep, 0};
-  size_t count_ = 0, placed_ = 0;
-};
-
-PathRecorder::Pause::Mark* PathRecorder::Pause::MarkAt(uint32_t index) {
-  size_t at = index * 0x9E3779B1U >> 7 & (kMarks - 1);
-  while (marks_[at].frame != 0 && marks_[at].index != index) at = (at + 1) % kMarks;
-  return &marks_[at];
 }
 
-bool PathRecorder::Pause::ReadPath(const HeapWalk::Found& found) {
-  if (frame_count_ + kNear + kFar + 1 > kMostFrames) return false;
-  Frames frames;
-  const Mark* met = nullptr;
+std::optional<PathSet::Path> PathRecorder::Pause::ReadPath(uint32_t at, uint64_t sample, bool marks) {
+  if (!paths_.has_room()) return std::nullopt;
+  PathSet::Frames frames;
+  const PathSet::Mark* met = nullptr;
   size_t steps = 0;
   bool ends_in_class = false;
-  const auto climbed = walk_->Climb(found.at, deadline_ns_, [&](uint32_t index, uint64_t holder, Place place) {
+  const auto climbed = walk_->Climb(at, deadline_ns_, [&](uint32_t index, uint64_t holder, Place place) {
     frames.Add({StepOf(holder, place), 1});
     ends_in_class = place.is_static() || place == Place::Constants();
-    if (++steps < kStepsBeforeMarks || index % kBetweenMarks != 0) return true;
-    Mark* const mark = MarkAt(index);
-    if (mark->frame != 0) {
-      met = mark;
-      return false;
-    }
-    if (frames.count() >= kNear || mark_count_ == kMarks / 2) return true;
-    ++mark_count_;
-    *mark = {index, static_cast<uint32_t>(path_count_), static_cast<uint32_t>(frames.count()), frames.last().repeats};
-    return true;
+    met = paths_.Pass(index, ++steps, frames, marks);
+    return met == nullptr;
   });
-  if (!climbed && met == nullptr) return false;
-  Path& path = paths_[path_count_];
-  path = {samples_[found.id],
-          static_cast<uint32_t>(frame_count_),
-          0,
-          static_cast<PathStrength>(walk_->StrengthOf(found.at)),
-          RootKind::kUnknown,
-          kGapStep,
-          0};
+  if (!climbed && met == nullptr) return std::nullopt;
+  PathSet::Path path{};
+  path.sample = sample;
+  path.strength = static_cast<PathStrength>(walk_->StrengthOf(at));
+  path.root_step = PathSet::kGapStep;
   if (met != nullptr) {
-    const Path& other = paths_[met->path];
-    path.root = other.root;
-    path.root_step = other.root_step;
-    path.thread = other.thread;
-    const std::span<const Frame> rest = FramesOf(other).subspan(met->frame - 1);
-    if (const uint32_t left = rest.front().repeats - met->repeats; left > 0) frames.Add({rest.front().step, left});
-    for (const Frame& frame : rest.subspan(1)) frames.Add(frame);
+    paths_.GoOn(*met, &frames, &path);
   } else {
     const Root& root = roots_[*climbed];
     path.root = root.kind;
@@ -444,46 +407,16 @@ bool PathRecorder::Pause::ReadPath(const HeapWalk::Found& found) {
     // Otherwise the last frame says what of the class it is.
     if (root.kind == RootKind::kStatic && !ends_in_class) path.root_step = ClassStep(root.klass);
   }
-  path.count = static_cast<uint32_t>(frames.WriteTo(&frames_[frame_count_]));
-  frame_count_ += path.count;
-  ++path_count_;
-  return true;
-}
-
-uint32_t PathRecorder::Pause::AddText(std::string_view text) {
-  text = text.substr(0, kTextBytes - text_bytes_);
-  if (!text.empty()) std::memcpy(&text_[text_bytes_], text.data(), text.size());
-  text_bytes_ += text.size();
-  return static_cast<uint32_t>(text_bytes_ - text.size());
-}
-
-// Names are read and copied once for each class and place. `name_of` returns both.
-template <typename Read>
-uint32_t PathRecorder::Pause::StepOf(const char* klass, Place place, const Read& name_of) {
-  if (klass == nullptr) return kGapStep;
-  size_t at = (reinterpret_cast<uintptr_t>(klass) / 8 * 31 + place.value()) * 0x9E3779B97F4A7C15U >> 40;
-  at &= 2 * kMostSteps - 1;
-  while (steps_[at].klass != nullptr && (steps_[at].klass != klass || steps_[at].place != place.value())) {
-    at = (at + 1) % (2 * kMostSteps);
-  }
-  if (steps_[at].klass != nullptr) return static_cast<uint32_t>(at);
-  const auto [class_name, name] = name_of();
-  if (step_count_ == kMostSteps || text_bytes_ + class_name.size() + name.size() > kTextBytes) return kGapStep;
-  ++step_count_;
-  steps_[at] = {klass,
-                place.value(),
-                AddText(class_name),
-                static_cast<uint32_t>(class_name.size()),
-                AddText(name),
-                static_cast<uint32_t>(name.size())};
-  return static_cast<uint32_t>(at);
+  paths_.Keep(frames, &path);
+  return path;
 }
 
 uint32_t PathRecorder::Pause::StepOf(uint64_t holder, Place place) {
   const bool is_of_mirror = place.is_static() || place == Place::Constants();
   const char* const klass =
       is_of_mirror ? layout_.ClassOfMirror(holder) : layout_.objects().ClassOf(layout_.objects().ClassWordOf(holder));
-  return StepOf(klass, place, [&]() -> std::pair<std::string_view, std::string_view> {
+  if (klass == nullptr) return PathSet::kGapStep;
+  return paths_.StepOf(klass, place.value(), [&]() -> std::pair<std::string_view, std::string_view> {
     const auto& names = recorder_.jvm_.names;
     const std::string_view class_name = names.KlassName(klass);
     if (place == Place::Element()) return {class_name, format::kElementStep};
@@ -495,26 +428,24 @@ uint32_t PathRecorder::Pause::StepOf(uint64_t holder, Place place) {
 }
 
 uint32_t PathRecorder::Pause::ClassStep(const char* klass) {
-  return StepOf(klass, Place::ClassOfObject(), [&]() -> std::pair<std::string_view, std::string_view> {
+  return paths_.StepOf(klass, Place::ClassOfObject().value(), [&]() -> std::pair<std::string_view, std::string_view> {
     return {recorder_.jvm_.names.KlassName(klass), format::kClassStep};
   });
 }
 
 uint32_t PathRecorder::Pause::MethodStep(jmethodID method) {
   hotspot::Names::MethodView view;
-  if (!recorder_.jvm_.names.Method(method, &view)) return kGapStep;
-  return StepOf(reinterpret_cast<const char*>(method), Place::Element(),
-                [&] { return std::pair(view.class_name, view.name); });
+  if (!recorder_.jvm_.names.Method(method, &view)) return PathSet::kGapStep;
+  return paths_.StepOf(method, 0, [&] { return std::pair(view.class_name, view.name); });
 }
 
-PathRecorder::PathRecorder(const Jvm& jvm, SampleWriter& writer, HeapStateRecorder& states, const WeakRefTable& tracked,
-                           const PathLimits& limits, const ReferenceLayout& layout)
+PathRecorder::PathRecorder(const Jvm& jvm, SampleWriter& writer, HeapStateRecorder& states, WeakRefTable& tracked,
+                           const PathLimits& limits)
     : jvm_(jvm),
       writer_(writer),
       states_(states),
       tracked_(tracked),
       limits_(limits),
-      layout_(layout),
       vm_(jvm.vm),
       thread_("heaprec-paths", [this] { SearchAtTimes(); }) {}
 
@@ -527,20 +458,39 @@ PathRecorder::~PathRecorder() {
   if (jvmti_ != nullptr) jvmti_->DisposeEnvironment();
 }
 
-Result<std::unique_ptr<PathRecorder>> PathRecorder::Make(const Jvm& jvm, JNIEnv* jni, SampleWriter& writer,
-                                                         HeapStateRecorder& states, const WeakRefTable& tracked,
-                                                         const PathLimits& limits) {
+namespace {
+
+// An Error says why the agent does not read this heap itself.
+Result<ReferenceLayout> LayoutOf(const Jvm& jvm, JNIEnv* jni) {
+  if (!jvm.internals.ok()) return Error{"the JVM's memory is not read"};
   const std::string gc = jvm.GcName();
-  if (gc != "G1" && gc != "Parallel" && gc != "Serial") return Error{fmt::format("not with the {} collector", gc)};
-  if (!jvm.names.ids_lead_to_methods()) return Error{"not on this JDK: jmethodIDs do not lead to methods"};
+  if (gc != "G1" && gc != "Parallel" && gc != "Serial") return Error{fmt::format("the {} collector", gc)};
+  if (!jvm.names.ids_lead_to_methods()) return Error{"jmethodIDs do not lead to methods"};
   const auto objects = jvm.Objects();
   if (!objects.ok()) return objects.error();
-  const auto layout = ReferenceLayout::Resolve(jvm.structs, *objects, jvm.names, jni);
-  if (!layout.ok()) return layout.error();
-  std::unique_ptr<PathRecorder> made(new PathRecorder(jvm, writer, states, tracked, limits, *layout));
+  return ReferenceLayout::Resolve(jvm.structs, *objects, jvm.names, jni);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PathRecorder>> PathRecorder::Make(const Jvm& jvm, JNIEnv* jni, SampleWriter& writer,
+                                                         HeapStateRecorder& states, WeakRefTable& tracked,
+                                                         const PathLimits& limits) {
+  std::unique_ptr<PathRecorder> made(new PathRecorder(jvm, writer, states, tracked, limits));
   Status usable = made->MakeAnchors(jni);
-  if (usable.ok()) usable = made->SearchOnce(jni, /*is_test=*/true);
   if (!usable.ok()) return usable.error();
+  auto layout = LayoutOf(jvm, jni);
+  if (layout.ok()) {
+    made->layout_ = *layout;
+    usable = made->SearchOnce(jni, /*is_test=*/true);
+    if (usable.ok()) return made;
+    layout = usable.error();
+    made->layout_.reset();
+    made->has_failed_ = false;
+  }
+  made->why_by_jvmti_ = layout.error().message;
+  usable = made->SearchOnce(jni, /*is_test=*/true);
+  if (!usable.ok()) return Error{fmt::format("{}; {}", made->why_by_jvmti_, usable.error().message)};
   return made;
 }
 
@@ -595,10 +545,21 @@ uint64_t PathRecorder::MemoryLimit() const {
   for (const AccountItem item : {AccountItem::kCgroupMax, AccountItem::kCgroupHigh}) {
     if (account[item].is_known()) available = std::min(available, less(account[item].value(), used));
   }
-  return less(available / 2, layout_.heap_bytes() / 64);
+  return less(available / 2, layout_ ? layout_->heap_bytes() / 64 : 0);
 }
 
 Status PathRecorder::SearchOnce(JNIEnv* jni, bool is_test) {
+  if (!layout_) {
+    const KnownChain known{anchor_, held_};
+    const JvmtiSearchLimits limits{limits_.pause_ns, MemoryLimit()};
+    if (is_test) return TestJvmtiSearch(jvm_, jni, known, limits);
+    const auto found = SearchByJvmti(jvm_, jni, tracked_, known, limits);
+    jvmtiPhase phase = JVMTI_PHASE_LIVE;
+    is_over_ = jvmti_->GetPhase(&phase) == JVMTI_ERROR_NONE && phase != JVMTI_PHASE_LIVE;
+    if (!found.ok()) return found.error();
+    Write(jni, *found);
+    return {};
+  }
   auto pause = Pause::Make(*this, is_test);
   if (!pause.ok()) return pause.error();
   const Status ran = (*pause)->Run();
@@ -607,7 +568,7 @@ Status PathRecorder::SearchOnce(JNIEnv* jni, bool is_test) {
     has_failed_ = true;
     return ran.error();
   }
-  if (!is_test) Write(jni, **pause);
+  if (!is_test) Write(jni, (*pause)->Take());
   return {};
 }
 
@@ -621,17 +582,17 @@ void PathRecorder::Search(JNIEnv* jni) {
   const std::string& why = searched.error().message;
   // Without memory the next search may succeed.
   Log(LogLevel::kWarn, "paths: {}{}", why, has_failed_ ? "; the heap is not searched again" : "");
-  WriteEvent({.kind = format::ProcessStateKind::kPathWalk,
+  WriteEvent({.kind = ProcessStateKind::kPathWalk,
               .committed = static_cast<uint64_t>(WalkEnd::kFailed) + format::kWalkNumber * searches_,
               .text = why});
 }
 
-void PathRecorder::Write(JNIEnv* jni, const Pause& pause) {
-  if (!WriteEvent({.kind = format::ProcessStateKind::kPathWalk,
-                   .used = pause.objects(),
-                   .committed = static_cast<uint64_t>(pause.end()) + format::kWalkNumber * searches_,
-                   .pauses = pause.paths(),
-                   .paused_ns = pause.paused_ns()})) {
+void PathRecorder::Write(JNIEnv* jni, const FoundPaths& found) {
+  if (!WriteEvent({.kind = ProcessStateKind::kPathWalk,
+                   .used = found.objects,
+                   .committed = static_cast<uint64_t>(found.end) + format::kWalkNumber * searches_,
+                   .pauses = found.paths.size(),
+                   .paused_ns = found.paused_ns})) {
     return;
   }
   std::vector<ThreadIdentity> threads;
@@ -647,32 +608,36 @@ void PathRecorder::Write(JNIEnv* jni, const Pause& pause) {
     }
     jvmti_->Deallocate(reinterpret_cast<unsigned char*>(alive));
   }
-  for (size_t path = 0; path < pause.paths(); ++path) {
-    if (!WritePath(pause, path, threads)) return;
+  const PathSet& paths = found.paths;
+  for (const PathSet::Path& holder : found.holders) {
+    if (!WritePath(paths, holder, threads)) return;
+  }
+  for (size_t path = 0; path < paths.size(); ++path) {
+    if (!WritePath(paths, paths[path], threads)) return;
     // Otherwise the ring would have no room for samples.
     if (path % kPathsAtOnce == kPathsAtOnce - 1) nanosleep(&kRingPause, nullptr);
   }
 }
 
-bool PathRecorder::WritePath(const Pause& pause, size_t index, const std::vector<ThreadIdentity>& threads) {
-  const Pause::Path& path = pause.path(index);
+bool PathRecorder::WritePath(const PathSet& paths, const PathSet::Path& path,
+                             const std::vector<ThreadIdentity>& threads) {
   std::array<format::RingFrame, SampleWriter::kMaxEventFrames> frames;
   size_t count = 0;
   const auto add = [&](uint32_t step, int32_t bci) {
     format::RingFrame& frame = frames[count++];
     frame = {0, bci, -1, format::FrameType::kUnknown};
-    if (step == Pause::kGapStep) return true;
+    if (step == PathSet::kGapStep) return true;
     std::optional<uint64_t> key;
-    while (!(key = writer_.DefineName(pause.NameOf(step), 0))) {
+    while (!(key = writer_.DefineName(paths.NameOf(step), 0))) {
       if (MonotonicNs() >= give_up_ns_) return false;
       nanosleep(&kRingPause, nullptr);
     }
     frame.method = *key;
     return true;
   };
-  const std::span<const Pause::Frame> steps = pause.FramesOf(path);
+  const std::span<const PathSet::Frame> steps = paths.FramesOf(path);
   // The last frame is a static field, or what else belongs to a class: the root's frame.
-  const bool ends_in_field = path.root == RootKind::kStatic && path.root_step == Pause::kGapStep && !steps.empty();
+  const bool ends_in_field = path.root == RootKind::kStatic && path.root_step == PathSet::kGapStep && !steps.empty();
   for (size_t i = 0; i < steps.size(); ++i) {
     const bool is_root = ends_in_field && i + 1 == steps.size();
     if (steps[i].repeats == 0) {
@@ -686,9 +651,10 @@ bool PathRecorder::WritePath(const Pause& pause, size_t index, const std::vector
     return false;
   }
   const auto thread = std::ranges::find(threads, path.thread, &ThreadIdentity::java_tid);
-  return WriteEvent({.kind = format::ProcessStateKind::kPath,
+  return WriteEvent({.kind = ProcessStateKind::kPath,
                      .used = path.sample,
                      .committed = static_cast<uint64_t>(path.strength) + format::kWalkNumber * searches_,
+                     .pauses = path.holders,
                      .thread = path.thread != 0 && thread != threads.end() ? &*thread : nullptr,
                      .frames = std::span(frames).first(count)});
 }

@@ -1,11 +1,11 @@
 // Records what holds the tracked objects: for each, the shortest chain of references from a root, as a stack of fields.
 //
-// JVMTI stops the threads and lists the roots (FollowReferences). Once it has listed all but the classes, the heap is
-// searched within its callback (hotspot::HeapWalk), and JVMTI is told to end. JVMTI does not say where an object is;
-// that is read beside the object's tag, in memory of the JVM's own stack. Before any such address is used, those of two
-// objects must equal what their handles say. A search of the whole heap, and the agent's test of itself before the
-// first one, must find an object of the agent's own by the chain that it is known to have; otherwise nothing of it is
-// recorded, and there is no further search.
+// Where the agent knows how objects are stored, JVMTI stops the threads and lists the roots (FollowReferences). Once it
+// has listed all but the classes, the heap is searched within its callback (hotspot::HeapWalk), and JVMTI is told to
+// end. JVMTI does not say where an object is; that is read beside the object's tag, in memory of the JVM's own stack.
+// Before any such address is used, those of two objects must equal what their handles say. A search of the whole heap,
+// and the agent's test of itself before the first one, must find an object of the agent's own by the chain that it is
+// known to have; otherwise nothing of it is recorded, and there is no further search.
 //
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  Make: setup, an attached thread. Search: an attached thread in native state.
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #include "recorder/sources/jvm/jvm.h"
 #include "recorder/sources/live/weak_ref_table.h"
 #include "recorder/sources/part.h"
+#include "recorder/sources/paths/path_set.h"
 #include "recorder/sources/sample/sample_writer.h"
 #include "recorder/sources/state/heap_state_recorder.h"
 
@@ -45,9 +47,12 @@ class PathRecorder final : public Part {
  public:
   // All arguments must outlive it.
   static Result<std::unique_ptr<PathRecorder>> Make(const Jvm& jvm, JNIEnv* jni, SampleWriter& writer,
-                                                    HeapStateRecorder& states, const WeakRefTable& tracked,
+                                                    HeapStateRecorder& states, WeakRefTable& tracked,
                                                     const PathLimits& limits);
   ~PathRecorder() override;
+
+  // Why JVMTI reports the references (JvmtiSearch); empty: the agent reads the heap itself.
+  const std::string& why_by_jvmti() const { return why_by_jvmti_; }
 
   // Searches now, and writes what it found. Does nothing after Stop.
   void Search(JNIEnv* jni);
@@ -62,13 +67,13 @@ class PathRecorder final : public Part {
  private:
   class Pause;
 
-  PathRecorder(const Jvm& jvm, SampleWriter& writer, HeapStateRecorder& states, const WeakRefTable& tracked,
-               const PathLimits& limits, const hotspot::ReferenceLayout& layout);
+  PathRecorder(const Jvm& jvm, SampleWriter& writer, HeapStateRecorder& states, WeakRefTable& tracked,
+               const PathLimits& limits);
   // Makes the objects by which each search is checked.
   Status MakeAnchors(JNIEnv* jni);
   Status SearchOnce(JNIEnv* jni, bool is_test);
-  void Write(JNIEnv* jni, const Pause& pause);
-  bool WritePath(const Pause& pause, size_t path, const std::vector<ThreadIdentity>& threads);
+  void Write(JNIEnv* jni, const FoundPaths& found);
+  bool WritePath(const PathSet& paths, const PathSet::Path& path, const std::vector<ThreadIdentity>& threads);
   bool WriteEvent(const SampleWriter::Event& event);
   void SearchAtTimes();
   uint64_t MemoryLimit() const;
@@ -76,9 +81,10 @@ class PathRecorder final : public Part {
   const Jvm& jvm_;
   SampleWriter& writer_;
   HeapStateRecorder& states_;
-  const WeakRefTable& tracked_;
+  WeakRefTable& tracked_;
   const PathLimits limits_;
-  const hotspot::ReferenceLayout layout_;
+  std::optional<hotspot::ReferenceLayout> layout_;  // nullopt: JVMTI reports the references
+  std::string why_by_jvmti_;
   jvmtiEnv* jvmti_ = nullptr;  // of its own, so that its tags are nobody else's
   JavaVM* const vm_;
   jobject anchor_ = nullptr, other_anchor_ = nullptr;  // global references

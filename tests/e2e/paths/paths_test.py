@@ -26,11 +26,18 @@ HOME = os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java")
 FETCHED = os.environ.get("HEAPREC_JDKS", os.path.expanduser("~/.cache/heaprec/jdks"))
 JDKS = [HOME] + sorted(glob.glob("/usr/lib/jvm/*25*/"))[:1] + sorted(glob.glob(FETCHED + "/*/home"))
 COLLECTORS = ["G1", "Parallel", "Serial"]
+EXPERIMENTAL = "-XX:+UnlockExperimentalVMOptions"
+BY_JVMTI = {  # the heap is not read by the agent itself
+    "Z": [EXPERIMENTAL, "-XX:+UseZGC"],
+    "generational_Z": ["-XX:+UseZGC", "-XX:+ZGenerational"],
+    "Shenandoah": [EXPERIMENTAL, "-XX:+UseShenandoahGC"],
+    "wide_references": ["-XX:+UseG1GC", "-XX:-UseCompressedOops"],
+}
 SEARCHES = int(os.environ.get("HEAPREC_SEARCHES", "40"))  # of each stress test
 COUNT = 20  # objects of each way
 PATIENCE = 60
 FIRST, MOST = 40_000, 1000  # as in Held.java
-MAP, LOCAL, LISTENER, QUEUE, SOFT, WEAK, LIST, CYCLE, STACK, INNER, FINALIZED, LOADER, ELEMENT, VIRTUAL = range(14)
+MAP, LOCAL, LISTENER, QUEUE, SOFT, WEAK, LIST, CYCLE, STACK, INNER, FINALIZED, LOADER, ELEMENT, VIRTUAL, TWICE = range(15)
 STATIC, LOCAL_VARIABLE = 1, 2
 ROOTS = {2: {"local"}, 3: {"jni local", "native stack"}, 4: {"jni global"}, 5: {"thread"}, 6: {"monitor"},
          7: {"unknown", "class", "jni global"}}
@@ -69,20 +76,25 @@ class Graph:
         self.holders = collections.defaultdict(list)
         permanent = {of for of, loader in dump.loaders.items() if not loader or self._is_permanent(loader)}
         self.static_roots = {of for of in permanent if "/0x" not in dump.class_name[of] and "+0x" not in dump.class_name[of]}
-        self.length = {of: 0 for of in list(dump.roots) + list(self.static_roots)}
-        queue = collections.deque(self.length)
-        while queue:
-            of = queue.popleft()
-            for name, field, target in dump.references(of):
-                if field == "referent" and dump.is_a(dump.instances[of][0], "java.lang.ref.Reference"):
-                    continue
-                if target not in self.length:
-                    self.length[target] = self.length[of] + 1
-                    queue.append(target)
+        self.length = self.lengths()
         everything = list(dump.statics) + list(dump.arrays) + list(dump.instances)
         for of in everything:
             for name, field, target in dump.references(of):
                 self.holders[target].append((of, java_name(name), field))
+
+    def lengths(self, without=None):
+        """Of the shortest chain to each object that is reached without soft references, finalizers, and `without`."""
+        length = {of: 0 for of in list(self.dump.roots) + list(self.static_roots) if of != without}
+        queue = collections.deque(length)
+        while queue:
+            of = queue.popleft()
+            for _, field, target in self.dump.references(of):
+                if field == "referent" and self.dump.is_a(self.dump.instances[of][0], "java.lang.ref.Reference"):
+                    continue
+                if target not in length and target != without:
+                    length[target] = length[of] + 1
+                    queue.append(target)
+        return length
 
     def _is_permanent(self, loader):
         klass = self.dump.class_name[self.dump.instances[loader][0]]
@@ -141,8 +153,8 @@ class Case(unittest.TestCase):
 
 
 class Dumps(Case):
-    def check(self, home, collector):
-        program, recording = self.start(home, "paths=on,paths.pause=2s", f"-XX:+Use{collector}GC", "-Xmx512m", "-Xmn256m")  # no collection, so finalizers do not run
+    def check(self, home, flags):
+        program, recording = self.start(home, "paths=on,paths.pause=2s", *flags, "-Xmx512m", "-Xmn256m")  # no collection, so finalizers do not run
         copy, dump = self.file("copy.hrec"), self.file("held.hprof")
         self.heaprec("dump", "--flush", "-o", copy, str(program.pid))
         subprocess.run([f"{home}/bin/jcmd", str(program.pid), "GC.heap_dump", "-all", dump], stdout=subprocess.DEVNULL, check=True)
@@ -150,7 +162,8 @@ class Dumps(Case):
         graph = Graph(hprof.Dump(dump))
         ways = self.ways_of(copy)
         (search,) = [event for event in self.events(copy, "event") if event["event"] == "heap searched"]
-        paths = {event["sample"]: event for event in self.events(copy, "path")}
+        events = self.events(copy, "path")
+        paths = {event["sample"]: event for event in events if "sample" in event}
         self.assertEqual(search["paths"], len(paths))
         found, wrong, checked = collections.Counter(), [], 0
         for sample, (way, length) in ways.items():
@@ -166,6 +179,32 @@ class Dumps(Case):
             self.assertGreaterEqual(found[way], COUNT // 2, f"way {way}: {found}")
         self.assertGreaterEqual(found[STACK], COUNT // 2)
         self.assertEqual(found[WEAK], 0)
+        if "by_jvmti" not in json.loads(self.heaprec("paths", "--json", copy)):
+            self.check_holders(graph, ways, paths, [event for event in events if "holder" in event])
+
+    def check_holders(self, graph, ways, paths, holders):
+        """What a holder retains is what cannot be reached in the dump without it."""
+        static = {event["holder"]: event["stack"]["frames"][0]["method"] for event in holders if len(event["stack"]["frames"]) == 1 and event["stack"]["frames"][0]["bci"] == STATIC}
+        for name in ("e2e.Held.ELEMENTS", "e2e.Held.ONE"):
+            self.assertIn(name, static.values())
+        wrong, checked = [], 0
+        for holder, name in static.items():
+            owner, _, field = name.rpartition(".")
+            if field in ("<constants>", "<class>"):
+                continue
+            (of,) = (target for klass, values in graph.dump.statics.items() if graph.dump.class_name[klass] == owner for value, target in values if value == field)
+            reached = graph.lengths(without=of)
+            for sample, (way, length) in ways.items():
+                if sample not in paths or way in (SOFT, FINALIZED, VIRTUAL):
+                    continue
+                checked += 1
+                is_retained = all(array not in reached for array in graph.dump.bytes[length])
+                if is_retained != (holder in paths[sample]["retained_by"]):
+                    wrong.append(f"way {way} by {name}: {is_retained}")
+        self.assertLessEqual(len(wrong), checked // 100, "\n".join(wrong[:10]))
+        retained = {way for sample, (way, _) in ways.items() if sample in paths and paths[sample]["retained_by"]}
+        self.assertIn(ELEMENT, retained)
+        self.assertNotIn(TWICE, retained)
 
     def judge(self, graph, path, way, length):
         frames = path["stack"]["frames"]
@@ -184,10 +223,10 @@ class Dumps(Case):
             is_root = held & graph.static_roots
         else:
             is_root = {of for of in held if graph.dump.roots.get(of) in ROOTS[root["bci"]]}
-        if not is_root:
+        if not is_root and way != VIRTUAL:  # a dump does not have the local variables of virtual threads
             return f"not a root of kind {root['bci']}: {[graph.dump.roots.get(of) for of in held]}"
         shortest = min(graph.length.get(of, sys.maxsize) for of in graph.dump.bytes[length])
-        if way not in (SOFT, FINALIZED) and references != shortest:
+        if way not in (SOFT, FINALIZED, VIRTUAL) and references != shortest:
             return f"{references} references, not {shortest}"
         names = [frame["method"] for frame in frames]
         for name in SAYS.get(way, []):
@@ -198,15 +237,23 @@ class Dumps(Case):
         return ""
 
 
-def add(home, collector):
+def add(home, collector, flags):
     version = re.search(r"(\d+)", os.path.basename(home.rstrip("/").removesuffix("/home"))) if home != HOME else None
     name = f"test_paths_are_those_of_a_heap_dump_{version.group(1) if version else 'default'}_{collector}"
-    setattr(Dumps, name, lambda self: self.check(home, collector))
+    setattr(Dumps, name, lambda self: self.check(home, flags))
 
 
+def has(home, flags):
+    return subprocess.run([f"{home}/bin/java", *flags, "-version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+# In full with HEAPREC_ALL=1.
 for jdk in JDKS:
     for gc in COLLECTORS:
-        add(jdk, gc)
+        add(jdk, gc, [f"-XX:+Use{gc}GC"])
+    for gc, options in BY_JVMTI.items():
+        if has(jdk, options) and (jdk == HOME or gc == "generational_Z" or os.environ.get("HEAPREC_ALL")):
+            add(jdk, gc, options)
 
 
 class Searches(Case):
@@ -254,13 +301,19 @@ class Searches(Case):
         self.assertLess(first["at_ns"], 1_500_000_000 * 2)
         self.assertIn("not searched until then", self.heaprec("paths", "--at", "1ms", recording, code=3))
 
-    def test_what_cannot_be_searched_is_said_once_and_recorded_otherwise(self):
-        for flags, why in ((["-XX:+UseZGC"], "not with the Z collector"), (["-XX:-UseCompressedOops"], "references are not compressed")):
-            program, recording = self.start(HOME, "paths=on", *flags, count=1)
+    def test_the_report_says_that_jvmti_reported_the_references_and_why(self):
+        for flags, why in ((["-XX:+UseZGC"], "the Z collector"), (["-XX:-UseCompressedOops"], "references are not compressed")):
+            program, recording = self.start(HOME, "paths=on,paths.pause=2s", *flags, count=1)
             self.end(program)
-            self.assertEqual(self.errors().count(why), 1)
-            self.assertIn(why, self.heaprec("paths", recording, code=3))
+            self.assertEqual(self.errors(), "")
+            self.assertIn(f"JVMTI reported the references ({why})", self.heaprec("paths", recording))
             os.unlink(recording)
+
+    def test_a_search_that_jvmti_would_make_too_long_is_refused_and_says_what_it_needs(self):
+        program, recording = self.start(HOME, "paths=on,paths.pause=5ms", "-XX:+UseZGC", "-Xms512m", "-Xmx512m", deep=1_000_000)
+        self.end(program)
+        self.assertRegex(self.errors(), r"paths: until JDK 17 JVMTI restores the heap: needs paths.pause=\d+ms or more\n")
+        self.assertIn("needs paths.pause=", self.heaprec("paths", recording))
 
     def test_a_recording_without_searches_names_the_option(self):
         program, recording = self.start(HOME, "paths=off", count=1)
@@ -290,11 +343,11 @@ class Searches(Case):
 class Stress(Case):
     """Searches one after another, beside threads that change the heap, classes that are unloaded, and JFR."""
 
-    def check(self, home, collector):
+    def check(self, home, flags):
         recording = self.file("mutates.hrec")
         with open(self.file("err"), "w") as errors:
             program = subprocess.Popen(
-                [f"{home}/bin/java", f"-agentpath:{AGENT}=file={recording},rate=2000,paths=on,paths.pause=1s", f"-XX:+Use{collector}GC", "-Xmx256m",
+                [f"{home}/bin/java", f"-agentpath:{AGENT}=file={recording},rate=2000,paths=on,paths.pause=1s", *flags, "-Xmx256m",
                  "-XX:StartFlightRecording=settings=profile", "-cp", PROGRAMS, "e2e.Mutates", "3"],
                 cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, universal_newlines=True)
         self.addCleanup(program.kill)
@@ -318,8 +371,10 @@ class Stress(Case):
 
 
 for jdk in JDKS[:2]:
-    for gc in COLLECTORS:
-        setattr(Stress, f"test_the_heap_stays_right_on_{'default' if jdk == HOME else '25'}_{gc}", lambda self, home=jdk, gc=gc: self.check(home, gc))
+    ways = {gc: [f"-XX:+Use{gc}GC"] for gc in COLLECTORS}
+    ways.update({gc: options for gc, options in BY_JVMTI.items() if has(jdk, options)})
+    for gc, options in ways.items():
+        setattr(Stress, f"test_the_heap_stays_right_on_{'default' if jdk == HOME else 'another'}_{gc}", lambda self, home=jdk, flags=options: self.check(home, flags))
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], "-v"] + GIVEN[GIVEN.index("--") + 1:-1])

@@ -28,6 +28,7 @@ public final class Held {
     static final Map<Integer, WeakReference<byte[]>> WEAK = new HashMap<>();
     static final List<Object> INNER = new ArrayList<>();
     static final List<Object> LOADERS = new ArrayList<>();
+    static final List<byte[]> ONE = new ArrayList<>(), OTHER = new ArrayList<>();
     static final byte[][] ELEMENTS = new byte[MOST][];
     static Node list;
     static Node cycle;
@@ -141,6 +142,9 @@ public final class Held {
             new Finalized().value = make(10, i);
             kept.add(make(11, i));
             ELEMENTS[i] = make(12, i);
+            byte[] both = make(14, i);
+            ONE.add(both);
+            OTHER.add(both);
         }
     }
 

@@ -25,7 +25,6 @@ using format::RootKind;
 constexpr size_t kMaxFrames = 256;
 constexpr uint32_t kNoChain = UINT32_MAX;
 constexpr std::string_view kArrow = " -> ", kStatic = " (static)", kElement = "[].[]";
-constexpr size_t kShortPath = 100;  // bytes of text
 
 // `frame`: the name of the root's frame; may be empty.
 std::string RootText(RootKind kind, std::string_view frame, std::string_view thread) {
@@ -92,6 +91,8 @@ class SearchReader {
   void AddPath(const ProcessState& state) {
     if (!last_ || state.committed / format::kWalkNumber != number_) return;
     std::vector<PathStep> chain = ChainOf(state);
+    if (state.used == 0) return void(last_->holders.push_back({std::move(chain), state.pauses}));
+    if (state.pauses != 0) last_->holders_of.emplace(state.used, state.pauses);
     std::vector<std::string> names;
     for (const PathStep& step : chain) names.push_back(step.name);
     const auto [found, is_new] = chains_.try_emplace(std::move(names), static_cast<uint32_t>(chains_.size()));
@@ -157,7 +158,12 @@ Result<PathSearch> FindPathSearch(const std::vector<std::string>& files, const s
   }
   SearchReader reader(at ? MomentOf(at, header.start_epoch_ns, end_ns) : UINT64_MAX);
   Walk(opened->front().get(), [&](const format::Block& block) { reader.Add(block); });
-  if (reader.last()) return *reader.last();
+  if (reader.last()) {
+    PathSearch search = *reader.last();
+    const auto by_jvmti = std::ranges::find(header.settings, "paths.jvmti", &format::Setting::name);
+    if (by_jvmti != header.settings.end()) search.by_jvmti = by_jvmti->value;
+    return search;
+  }
   return Error{files.front() + (at ? ": the heap was not searched until then" : ": the heap was not searched")};
 }
 
@@ -174,8 +180,23 @@ PathVisitor::PathVisitor(const PathSearch& search, CallTree* tree)
       search_(search) {}
 
 uint32_t PathVisitor::KeyOf(size_t, const format::Sample& sample, const MatchedBlock&) {
-  const auto found = search_.chain_of.find(sample.id);
-  return found == search_.chain_of.end() ? kNoChain : found->second;
+  const auto chain = search_.chain_of.find(sample.id);
+  const auto holders = search_.holders_of.find(sample.id);
+  const Group group{chain == search_.chain_of.end() ? kNoChain : chain->second,
+                    holders == search_.holders_of.end() ? 0 : holders->second};
+  const auto [number, is_new] = numbers_.try_emplace(group, static_cast<uint32_t>(groups_.size()));
+  if (is_new) groups_.push_back(group);
+  return number->second;
+}
+
+// The live samples of the groups that `matches` accepts.
+template <typename Matches>
+std::vector<LiveSample> PathVisitor::LiveOf(const Matches& matches) const {
+  std::vector<LiveSample> live;
+  for (const LiveTable::Row& row : result().tables.front().rows) {
+    if (matches(groups_[row.key])) live.insert(live.end(), row.group.alive.begin(), row.group.alive.end());
+  }
+  return live;
 }
 
 GroupPathVisitor::GroupPathVisitor(LiveQuery question, const PathSearch& search, CallTree* tree)
@@ -212,7 +233,7 @@ std::vector<GroupPathVisitor::Holder> GroupPathVisitor::HoldersOf(uint32_t group
   }
   std::vector<Holder> holders;
   for (const Part& part : parts) {
-    holders.push_back({PathText(search_.chains[part.chain], true, kShortPath),
+    holders.push_back({PathText(search_.chains[part.chain], true, kShortPathBytes),
                        EstimateGroup(*part.alive, total, total.Unit()).share});
   }
   std::ranges::stable_sort(holders, std::ranges::greater(), [](const Holder& of) { return of.share.value; });
@@ -258,23 +279,25 @@ std::string PathText(const std::vector<PathStep>& steps, bool begins_at_root, si
   return fmt::format("{}", fmt::join(texts, kArrow));
 }
 
-const std::vector<LiveSample>& PathVisitor::without() const {
-  static const std::vector<LiveSample> kNone;
-  const LiveTable& table = result().tables.front();
-  const auto found = table.slots.find(kNoChain);
-  return found == table.slots.end() ? kNone : table.rows[found->second].group.alive;
+std::vector<LiveSample> PathVisitor::Without() const {
+  return LiveOf([](const Group& group) { return group.chain == kNoChain; });
+}
+
+std::vector<LiveSample> PathVisitor::RetainedBy(const PathSearch::Holder& holder) const {
+  return LiveOf([&holder](const Group& group) { return (group.holders & holder.bit) != 0; });
 }
 
 PathNode PathVisitor::Tree() const {
   PathNode root;
   for (const LiveTable::Row& row : result().tables.front().rows) {
-    if (row.key == kNoChain || row.group.alive.empty()) continue;
+    const uint32_t chain = groups_[row.key].chain;
+    if (chain == kNoChain || row.group.alive.empty()) continue;
     PathNode* node = &root;
     const auto add = [&row](PathNode* to) {
       to->held.insert(to->held.end(), row.group.alive.begin(), row.group.alive.end());
     };
     add(node);
-    for (const PathStep& step : search_.chains[row.key]) {
+    for (const PathStep& step : search_.chains[chain]) {
       auto child =
           std::ranges::find_if(node->children, [&step](const PathNode& one) { return one.step.name == step.name; });
       if (child == node->children.end()) child = node->children.insert(child, PathNode{step, {}, {}});

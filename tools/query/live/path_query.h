@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,10 +38,18 @@ struct PathSearch {
   uint64_t time_ns = 0, objects = 0, paused_ns = 0;
   uint64_t announced = 0;  // paths that the recorder found; fewer may have been written
   format::WalkEnd end = format::WalkEnd::kComplete;
-  std::string failure;  // of kFailed
+  std::string failure;   // of kFailed
+  std::string by_jvmti;  // why JVMTI reported the references; empty: the agent read the heap itself
   // From the root to the holder of the object. Objects whose chains differ in the lengths of runs have one chain.
   std::vector<std::vector<PathStep>> chains;
   std::unordered_map<uint64_t, uint32_t> chain_of;  // by the sample's id
+  // Objects that hold many of the others. What one retains would become garbage with it.
+  struct Holder {
+    std::vector<PathStep> chain;  // from the root to what refers to it
+    uint64_t bit = 0;
+  };
+  std::vector<Holder> holders;                        // those nearest to the roots first
+  std::unordered_map<uint64_t, uint64_t> holders_of;  // by the sample's id, the bits of those that retain it
 
   bool is_complete() const { return end == format::WalkEnd::kComplete && chain_of.size() >= announced; }
 };
@@ -48,6 +57,9 @@ struct PathSearch {
 // Returns the last search of the only recording in `files` that found something, or the last one until `at`. An Error
 // begins with the file's name, or with what is asked for.
 Result<PathSearch> FindPathSearch(const std::vector<std::string>& files, const std::optional<TimePoint>& at);
+
+// A path in a table or beside a leak.
+inline constexpr size_t kShortPathBytes = 100;
 
 // A place of the tree: what is held through it.
 struct PathNode {
@@ -65,12 +77,26 @@ class PathVisitor final : public LiveVisitor {
   // The root's children are the kinds of roots.
   PathNode Tree() const;
   // Live samples without a path.
-  const std::vector<LiveSample>& without() const;
+  std::vector<LiveSample> Without() const;
+  // What a holder of the search retains.
+  std::vector<LiveSample> RetainedBy(const PathSearch::Holder& holder) const;
 
  private:
   uint32_t KeyOf(size_t table, const format::Sample& sample, const MatchedBlock& matched_block) override;
 
+  template <typename Matches>
+  std::vector<LiveSample> LiveOf(const Matches& matches) const;
+
+  // Samples with the same chain that the same holders retain are one group.
+  struct Group {
+    uint32_t chain;
+    uint64_t holders;
+    auto operator<=>(const Group&) const = default;
+  };
+
   const PathSearch& search_;
+  std::map<Group, uint32_t> numbers_;
+  std::vector<Group> groups_;  // by number
 };
 
 // Live samples by group, and within a group by path: what holds the objects of a leak.

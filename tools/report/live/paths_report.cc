@@ -72,6 +72,37 @@ class PathRows {
   const std::vector<Column<PathRow>> columns_ = PathColumns();
 };
 
+struct RetainedRow {
+  std::string holder;
+  std::vector<std::string> steps;
+  LiveEstimates retained;
+};
+
+// What would become garbage without one object, the heaviest first.
+Table RetainedTable(const PathSearch& search, const PathVisitor& paths, const LiveTotal& total,
+                    const PathLimits& limits) {
+  std::vector<RetainedRow> rows;
+  for (const PathSearch::Holder& holder : search.holders) {
+    const LiveEstimates retained = EstimateGroup(paths.RetainedBy(holder), total, total.Unit());
+    if (retained.samples == 0 || retained.share.value < limits.min_share) continue;
+    RetainedRow& row = rows.emplace_back(RetainedRow{PathText(holder.chain, true, kShortPathBytes), {}, retained});
+    for (const PathStep& step : holder.chain) row.steps.push_back(StepText(step));
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater(),
+                           [](const RetainedRow& row) { return row.retained.bytes.value; });
+  const auto retained = [](auto LiveEstimates::*member) {
+    return [member](const RetainedRow& row) -> Value { return row.retained.*member; };
+  };
+  const std::vector<Column<RetainedRow>> columns = {
+      {"share", "share", Unit::kShare, Detail::kAlways, retained(&LiveEstimates::share), Detail::kAlways},
+      {"bytes", "retained", Unit::kBytes, Detail::kAlways, retained(&LiveEstimates::bytes), Detail::kAlways},
+      {"objects", "objects", Unit::kCount, Detail::kWide, retained(&LiveEstimates::objects)},
+      {"samples", "", Unit::kInteger, Detail::kJsonOnly, retained(&LiveEstimates::samples)},
+      {"steps", "", Unit::kText, Detail::kJsonOnly, &RetainedRow::steps},
+      {"name", "object held by", Unit::kText, Detail::kAlways, &RetainedRow::holder}};
+  return MakeTable("retained", columns, rows);
+}
+
 const char* WordOf(format::WalkEnd end) {
   switch (end) {
     case format::WalkEnd::kComplete:
@@ -111,7 +142,7 @@ Report PathsReport(const RecordingScan& scan, const PathSearch& search, const Pa
   const PathNode tree = paths.Tree();
   LiveTotal held, without;
   for (const LiveSample& one : tree.held) held.Add(one);
-  for (const LiveSample& one : paths.without()) without.Add(one);
+  for (const LiveSample& one : paths.Without()) without.Add(one);
   Report report("heaprec.paths/1");
   report.Add(Hidden({{"at_ns", search.time_ns, Unit::kNanoseconds}, {"end", WordOf(search.end)}}));
   const auto bytes = [](const LiveTotal& of) { return Value(EstimateTotal(of, of, of.Unit()).bytes); };
@@ -123,6 +154,10 @@ Report PathsReport(const RecordingScan& scan, const PathSearch& search, const Pa
                                            ? std::vector<Field>{}
                                            : std::vector<Field>{{"objects", search.objects, Unit::kCount},
                                                                 {"paused_ns", search.paused_ns, Unit::kNanoseconds}}));
+  if (!search.by_jvmti.empty()) {
+    report.Add(Sentence("JVMTI reported the references ({}): slower, and long chains first",
+                        {{"by_jvmti", search.by_jvmti, Unit::kText}}));
+  }
   if (search.chain_of.size() < search.announced) {
     report.Add(Sentence("{} of {} paths were not written: the ring was full",
                         {{"lost", search.announced - search.chain_of.size(), Unit::kInteger},
@@ -137,6 +172,10 @@ Report PathsReport(const RecordingScan& scan, const PathSearch& search, const Pa
   table.is_tree = true;
   report.Add(Hidden({{"left_out", left_out, Unit::kInteger}}));
   report.Add(std::move(table));
+  if (!search.holders.empty()) {
+    report.Add(Sentence("Retained: what would become garbage without this one object"));
+    report.Add(RetainedTable(search, paths, held, limits));
+  }
   if (without.samples > 0) {
     report.Add(Sentence(search.is_complete() ? "No path: {} is mostly garbage that no collection has removed yet"
                                              : "Not reached: {}, garbage that no collection has removed yet included",

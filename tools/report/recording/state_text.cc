@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "tools/input/stream_traits.h"
@@ -84,7 +85,18 @@ void StateText::AppendEvent(const format::ProcessState& state, Names* names, std
       number("pausedNs", "paused_ns", state.paused_ns);
       break;
     case format::ProcessStateKind::kPath:
+      if (state.used == 0) {
+        number("holder", "holder", static_cast<uint64_t>(std::countr_zero(state.pauses)));
+        break;
+      }
       number("sample", "sample", state.used);
+      Field("retainedBy", "retained_by", into);
+      tools::Append(into, "[");
+      for (uint64_t holders = state.pauses; holders != 0; holders &= holders - 1) {
+        if (holders != state.pauses) tools::Append(into, ",");
+        tools::Append(into, static_cast<uint64_t>(std::countr_zero(holders)));
+      }
+      tools::Append(into, "]");
       break;
     default:
       break;
