@@ -7,7 +7,7 @@ Usage: bench/record.py NAME ID KEY=VALUE...     for instance
 KEY+=VALUE adds to the value that the earlier record has, for runs that go on where others stopped.
 Keys: goal, value, low, high, unit, peer, command, reached, reason, and whatever else describes the figure. VALUE is
 JSON where it parses as JSON, else a string. Date, commit and machine are added. docs/generate.py makes
-docs/measurements.md of the records: `figure` is the name in its table (at most 50 characters; else the id), `area` its
+bench/results/README.md of the records: `figure` is the name in its table (at most 50 characters; else the id), `area` its
 heading (else the file's name), `notes` the page with conditions and details. Then run `docs/generate.py measurements`.
 """
 import datetime

@@ -68,8 +68,9 @@ class ByteClock {
   // Call at the first slow path of a thread. `allocated`: all its bytes so far, including the object of `size` bytes,
   // whose hook is called next. A clock may be started again for another thread; its counters continue.
   void Start(uint64_t allocated, uint64_t size, uint64_t seed, ActiveWindow now);
-  // The same from an earlier position of the thread, without an object there. If the thread was armed elsewhere, the
-  // next point is e / armed.lambda bytes after that position; e = 0: it was not armed, draw e.
+  // The same from an earlier position of the thread, without an object there. `e` > 0: the unit-exponential draw with
+  // which the caller has armed the thread: its next point is e / armed.lambda bytes after the position. 0: it is not
+  // armed, so the clock draws.
   void StartAt(uint64_t position, double e, uint64_t seed, ActiveWindow armed);
   bool started() const { return e_ > 0; }
   // Limits gaps from now on to this many mean gaps (1 / lambda), so that a thread notices an increase of lambda

@@ -45,7 +45,8 @@ double TauFor(std::span<const double> weights, size_t cap) {
 
 using Slots = std::vector<std::vector<double>>;  // weights, by slot
 
-// Nearly always true: from slot `from` on, one tau for all satisfies every prefix.
+// Whether one tau for all slots from `from` on keeps every prefix within its room. Nearly always it does, so this is
+// tried first.
 bool OneIsEnough(const Slots& slots, size_t from, double tau, size_t used, std::span<const size_t> room) {
   double expected = static_cast<double>(used);
   for (size_t j = from; j < slots.size(); ++j) {

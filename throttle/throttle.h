@@ -10,6 +10,8 @@
 
 namespace heaprec::throttle {
 
+inline constexpr uint64_t kWindowsPerInterval = 5;
+
 // The usual formula of event throttles, with one probability per fixed window, for comparison with Controller.
 //
 //   P_w = (S_target + S_budget) / N_w
@@ -22,8 +24,6 @@ namespace heaprec::throttle {
 // Failure:  none: accepts late ticks, and clocks and totals that decrease. After an excess a tenth of S_target remains:
 //           with P_w = 0 allocations could not be estimated.
 // Maths:    docs/sampler.md#the-window-rule
-inline constexpr uint64_t kWindowsPerInterval = 5;
-
 class WindowController {
  public:
   WindowController(const ControllerConfig& config, uint64_t start_ns);

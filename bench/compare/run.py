@@ -204,7 +204,7 @@ def write(given, lines):
 
 
 def title(line):
-    """The figure's name in docs/measurements.md."""
+    """The figure's name in bench/results/README.md."""
     sides = {1: "single pairs"}.get(line["per_side"], f"{line['per_side']} runs a side")
     if line["kind"] == "power":
         return f"+{line['percent']} % found, {sides} of {line['seconds']} s"

@@ -235,7 +235,7 @@ Result<FileHeader> DecodeFileHeader(Bytes bytes) {
   if (!IsUndamaged(bytes)) return Error{"file header hash differs"};
   const uint32_t version = ByteCursor(bytes.subspan(kVersionAt)).U32();
   if (version != kFileVersion) {
-    return Error{"recording of format version " + std::to_string(version) + ", this reads " +
+    return Error{"recording of format version " + std::to_string(version) + ", this heaprec reads " +
                  std::to_string(kFileVersion)};
   }
   return DecodeHeaderFields(bytes.subspan(kFilePrefixBytes));

@@ -68,8 +68,8 @@ double EqualFourth(double variance, double part) { return variance * variance * 
 uint64_t Rotated(uint64_t size) { return std::rotr(size, 3); }
 uint64_t MeanOf(const Row& row) { return row.seen / row.points / 8; }
 
-// Calls ratio(column, steps, of, equal) for each sum of the points, `of`, of which `equal` is what is expected. The
-// order matters: what is expected depends on the sums before.
+// Calls ratio<steps>(column, sum, certain, equal) for each sum of the row's points. `equal`: what sum - certain is
+// expected to be, computed from the sums before: so the order matters.
 template <typename Sum, typename Ratio>
 void VisitSums(Sum& row, const Ratio& ratio) {
   const double part = 1 / Points(row);

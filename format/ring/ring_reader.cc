@@ -212,16 +212,16 @@ Result<RingView> RingView::Of(std::span<const std::byte> bytes) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(RingHeader) != 0) return RingError("not aligned in memory");
   const auto* header = reinterpret_cast<const RingHeader*>(bytes.data());
   if (header->magic != kRingMagic) return RingError("not a heaprec ring");
-  if (header->version != kRingVersion) return RingError("of another version");
+  if (header->version != kRingVersion) return RingError("its format version is not that of this heaprec");
   if (header->header_bytes != kRingHeaderBytes || header->lane_header_bytes != kLaneHeaderBytes) {
-    return RingError("headers of another size");
+    return RingError("its headers have another size");
   }
   RingView view;
   view.header_ = header;
   view.lane_count_ = header->lane_count;
   view.lane_bytes_ = header->lane_bytes;
   if (!std::has_single_bit(view.lane_bytes_) || view.lane_bytes_ < kRecordAlign) {
-    return RingError("lane size is no power of two");
+    return RingError("lane size is not a power of two");
   }
   const uint64_t lane_stride = uint64_t{kLaneHeaderBytes} + view.lane_bytes_;
   if (view.lane_count_ > (bytes.size() - kRingHeaderBytes) / lane_stride) return RingError("shorter than its lanes");

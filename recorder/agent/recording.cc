@@ -176,7 +176,7 @@ void Recording::RestoreInterval() {
 
 // If the threads can be stopped, the source becomes active while they are stopped.
 void Recording::ActivateSource() {
-  // Release: a thread that sees the source sees the whole recording (pairs with the acquires in sources/entry.cc).
+  // Release: a thread that sees the source sees the whole recording (pairs with the acquires in sources/java/entry.cc).
   const auto begin = [](void* self) {
     auto* const recording = static_cast<Recording*>(self);
     recording->source_->StartAtSafepoint(*recording->jvm_.threads);

@@ -198,8 +198,8 @@ void FindNextOperators() {
 
 size_t AlignmentOf(size_t alignment) { return std::max(alignment, kHeaderBytes); }
 
-// Calls libstdc++'s operator new, which calls the new-handler and throws. If libstdc++ was loaded together with the
-// calling library, it is not the next one.
+// Calls libstdc++'s operator new, which calls the new-handler and throws. If libstdc++ was loaded by dlopen together
+// with the calling library, RTLD_NEXT did not find it, so it is looked up through that library.
 void* NewWithoutMemory(const NextOperator& next, size_t size, const void* caller) {
   void* function = next.function;
   Dl_info info;
@@ -302,7 +302,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
 
 __attribute__((destructor)) void End() {
   SiteTable* const of = TableOfProcess();
-  // Before Linux 4.14 a child that was forked without fork's handlers sees its parent's value.
+  // Before Linux 4.14, which has no MADV_WIPEONFORK, a child that was forked without fork's handlers gets its parent's
+  // table: it must not end that.
   if (of == nullptr || of->header().pid != static_cast<uint32_t>(getpid())) return;
   of->header().end_monotonic_ns = MonotonicNs();
   of->header().state = static_cast<uint32_t>(format::NativeState::kEnded);

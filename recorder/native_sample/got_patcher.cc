@@ -333,8 +333,8 @@ class GotPatcher::Pass {
     if (outcome_.refusing.empty() || outcome_.refusing.back() != name) outcome_.refusing.emplace_back(name);
   }
 
-  // A lazy slot that is not bound yet points into its own module. The program has changed such a pointer after loading,
-  // so it is not replaced.
+  // Whether the slot still has the value of the loader: the original function or, if it is lazy and not bound yet, an
+  // address in its own module. Any other value was stored by the program after loading, and stays.
   static bool MayReplace(const Module& module, uintptr_t before, bool may_be_unbound, const Import& import) {
     return (may_be_unbound && module.Holds(before, 1)) || IsOriginal(before, import);
   }

@@ -6,8 +6,9 @@
 //   free -> held     an allocating thread (Put), before its caller knows the block
 //   held -> taken    the thread that frees the block (Take)
 //   taken -> held    the same thread, if the block was not freed (Restore)
-//   taken -> free    the same thread (MarkDead), which reports it to the drain; if that fails: -> dead, and the drain
-//   frees the entry held -> free     the drain: the sample is no longer needed (Drop)
+//   taken -> free    the same thread (MarkDead), which reports it to the drain
+//   taken -> dead    the same thread (MarkDead), if it cannot report it; the drain then frees the entry
+//   held -> free     the drain: the sample is no longer needed (Drop)
 //
 // A block that is allocated and freed repeatedly has the same address each time, so an entry must not wait for the
 // drain.

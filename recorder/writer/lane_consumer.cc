@@ -13,7 +13,8 @@ namespace {
 
 // Only stale thresholds refer to older windows; such samples store their weight explicitly.
 constexpr size_t kMaxWindows = 4096;
-// Maximum time that a stack waits in its lane. Stacks emitted in the previous chunk are stored for longer (Drain).
+// Maximum time that a stack waits in its lane until its samples are chosen. The drain keeps the definitions of the
+// previous chunk, to which the stack may refer, for longer (ForgetPrevious).
 constexpr uint64_t kLongestWaitNs = 2'000'000'000;
 
 // A stream that is not recorded has no interval, and no samples either.
@@ -324,8 +325,9 @@ std::vector<uint64_t> LaneConsumer::Positions(const format::PerStream<TrackedSet
   return positions;
 }
 
-// From the oldest buffered sample. A sample that waits for an interval longer than another stream's occupies at most
-// half of the lane. Beyond that only the drain's memory has it, and a kill loses it.
+// Returns the position from which the lane must be kept: that of the oldest buffered sample. Samples of a stream with
+// longer intervals than another one keep at most half of the lane: older ones are only in the drain's memory, and a
+// kill loses them.
 uint64_t LaneConsumer::NeededFrom(const Lane& lane) const {
   uint64_t needed = lane.stack ? lane.stack->begin : lane.scanned;
   const auto lower_to_oldest = [&](const auto& waiting, format::Stream stream) {
@@ -437,7 +439,7 @@ void LaneConsumer::OnPoint(const format::PointRecord& record, uint32_t lane, uin
       {record, stack ? stack->begin : begin, stack && format::AreAddresses(stack->leaf_first)});
 }
 
-// Waits for its interval like a point, so that a block releases exactly the records that it contains.
+// The record waits for its interval like a point, so that a block releases exactly the records that it contains.
 void LaneConsumer::OnOutside(const format::PointRecord& record, uint32_t lane, uint64_t begin) {
   just_scanned_points_.push_back({record.class_key, record.stack_key, std::nullopt});
   lanes_[lane].points.push_back({record, begin, false, true});

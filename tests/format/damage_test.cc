@@ -123,7 +123,7 @@ TEST_CASE("A recording of another version is refused, and no copy is searched fo
   MemoryByteSource source(other);
   const auto reader = Reader::Open(&source);
   REQUIRE_FALSE(reader.ok());
-  CHECK(reader.error().message == "memory: recording of format version 2, this reads 1");
+  CHECK(reader.error().message == "memory: recording of format version 2, this heaprec reads 1");
 }
 
 TEST_CASE("A length beyond the end is an unfinished block only if its header is valid") {

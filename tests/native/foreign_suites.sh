@@ -243,7 +243,7 @@ reasons() { # of the tests that differ: each with its modes
   done < <(grep ' differs: ' "$RUNS" | cut -d' ' -f1 | sort -u)
 }
 
-# The same for docs/measurements.md.
+# The same for bench/results/README.md.
 record() { # record SUITE
   local all differ reached=false reason=
   all=$("list_$1" | wc -l) differ=$(grep ' differs: ' "$RUNS" | cut -d' ' -f1 | sort -u | wc -l)

@@ -1,7 +1,8 @@
 """Holds the documentation to what it refers to: links, anchors, names of files, targets, options and classes;
 and to 120 columns.
 
-Usage: docs_test.py ROOT. Checked are all Markdown pages, and every mention of a page of docs/ in the sources.
+Usage: docs_test.py ROOT. Checked are all Markdown pages, every mention of a page of docs/ in the sources, and every
+mention of a file of C++ in its comments.
 """
 
 import ast
@@ -17,6 +18,9 @@ WIDTH = 120
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MENTION = re.compile(r"\b((?:docs|bench)/[\w./-]*\.md)((?:,? ?#[a-z][\w-]*)*)")
 FILE_NAME = re.compile(r"`((?:base|bench|docs|format|include|recorder|tests|throttle|tools)/[\w./-]+)`")
+COMMENT = re.compile(r"(?:^|\s)//(.*)$")
+CPP_FILE = re.compile(r"(?<![\w./*-])[\w/-]*\w\.(?:h|cc)\b")
+OTHERS_FILES = {"jni.h", "jvmti.h"}  # the JDK's
 # With or without slashes, and as a shell has it: //tests/native:{got_patcher,sampled}_test.
 LABEL = re.compile(r"(?<![\w:/.-])(?://([a-z][\w/]*)|((?:%s)/[\w/]*)):([\w.{},-]*[\w}])" % "|".join(FOLDERS))
 NO_TARGETS = {"load", "package", "package_group", "exports_files"}
@@ -138,6 +142,14 @@ def words_of_sources(known=[]):
     return known[0]
 
 
+def has_cpp_file(name, known={}):
+    """Whether a file has this name, or a path that ends with it."""
+    if not known:
+        for path in itertools.chain(files(), (ROOT / "third_party").rglob("*")):
+            known.setdefault(path.name, []).append(f"/{path.relative_to(ROOT)}")
+    return name in OTHERS_FILES or any(path.endswith(f"/{name}") for path in known.get(name.rpartition("/")[2], []))
+
+
 def wide_rows(page, line):
     """Tables that are read from a terminal's output, or by another test."""
     name = str(page.relative_to(ROOT))
@@ -159,6 +171,9 @@ def in_page(page):
         for name in FILE_NAME.findall(line):
             if "NAME" not in name and not (ROOT / name).exists():
                 yield number, f"`{name}`: there is no such file"
+        for name in CPP_FILE.findall(line):
+            if "NAME" not in name and not has_cpp_file(name):
+                yield number, f"{name}: there is no such file"
         if "decisions" not in page.parts and page.name != "CHANGELOG.md":
             for names in CLASS.findall(line):
                 for name in set(names) - {""} - OTHERS_CLASSES - words_of_sources():
@@ -179,6 +194,10 @@ def in_source(path):
                 reason = missing(ROOT / "WORKSPACE", name + anchor)
                 if reason:
                     yield number, reason
+        comment = COMMENT.search(line) if path.suffix in (".h", ".cc") else None
+        for name in CPP_FILE.findall(comment[1]) if comment else ():
+            if "NAME" not in name and not has_cpp_file(name):
+                yield number, f"{name}: there is no such file"
 
 
 def main():

@@ -35,7 +35,13 @@ enum : int {
   kPause,
   kCollection,
   kObject,
-  kOld
+  kOld,
+  kReference,
+  kArray,
+  kField,
+  kSystem,
+  kRootType,
+  kRoot
 };
 
 // The primitive types and `more`.

@@ -56,9 +56,48 @@ inline format::LifecycleEvent LifecycleOf(uint64_t id, const Dying& one, uint64_
           0};
 }
 
-// Writes 60 s: a leak of 50 kB/s, strings that die young, and a cache that keeps entries for 5 s.
-inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection detection = DeathDetection::kAll) {
+// What a search of the heap found: the samples, and the chain that holds each, as the stack of an Event, its holder
+// first and its root last ("p/Cache.MAP@1": the root's kind is 1).
+struct Chain {
+  std::vector<uint64_t> samples;
+  std::vector<std::string> steps;
+  std::string thread{};  // of the root; empty: none
+};
+// `id`: of its first row.
+inline void AddSearch(RecordingFile* file, uint64_t id, uint64_t time_ns, const std::vector<Chain>& chains,
+                      uint64_t number = 1) {
+  format::ProcessState walk;
+  walk.id = id;
+  walk.time_ns = time_ns;
+  walk.kind = format::ProcessStateKind::kPathWalk;
+  walk.used = 1000;
+  walk.committed = number * format::kWalkNumber;
+  for (const Chain& chain : chains) walk.pauses += chain.samples.size();
+  file->Add(walk);
+  format::ProcessState row = walk;
+  row.kind = format::ProcessStateKind::kPath;
+  row.pauses = 0;
+  for (const Chain& chain : chains) {
+    row.thread = chain.thread.empty() ? format::kNone : file->Thread({.thread = chain.thread});
+    for (const uint64_t sample : chain.samples) {
+      ++row.id;
+      row.used = sample;
+      file->Add(row, chain.steps);
+    }
+  }
+}
+
+inline const std::vector<std::string> kMapChain{"java/util/HashMap$Node.value@1", "[Ljava/util/HashMap$Node;.[]@1",
+                                                "java/util/HashMap.table@1", "p/Leak.MAP@1"},
+    kListChain{"p/Node.value@1", "p/Node.next@3", "p/Leak.LIST@1"};
+
+// Writes 60 s: a leak of 50 kB/s, strings that die young, and a cache that keeps entries for 5 s. `is_searched`: three
+// quarters of the leak are held by kMapChain, one by kListChain.
+inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection detection = DeathDetection::kAll,
+                      bool is_searched = false) {
   format::FileHeader header = LiveHeader();
+  if (is_searched) header.settings.push_back({"paths", ""});
+  Chain map{{}, kMapChain}, list{{}, kListChain};
   const bool is_serial = detection == DeathDetection::kSerialOld || detection == DeathDetection::kSerialLate;
   if (is_serial) header.gc_name = "Serial";
   if (detection == DeathDetection::kMajors) header.gc_name = "Z", header.Note(format::SourceFact::kKeepsYoungReferents);
@@ -83,6 +122,7 @@ inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection
   for (Dying& one : all) {
     one.event.id = ++id;
     file.Add(one.event);
+    if (one.event.class_name == "[B") (map.samples.size() < 3 * list.samples.size() ? map : list).samples.push_back(id);
     const bool is_rare = detection == DeathDetection::kMajors || (is_serial && one.event.thread == "cache");
     if (const format::LifecycleEvent lifecycle = LifecycleOf(id, one, is_rare ? kRare * kCollection : kCollection);
         lifecycle.time_ns < kEnd)
@@ -98,6 +138,7 @@ inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection
     if (detection == DeathDetection::kSerialLate) state.old_collections = number + 3 > last ? number + 3 - last : 0;
     file.Add(state);
   }
+  if (is_searched) AddSearch(&file, kEnd / kCollection + 1, kEnd - kMs, {map, list});
   file.End("jvm exit", kEnd);
 }
 

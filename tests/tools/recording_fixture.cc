@@ -168,7 +168,13 @@ format::Index RecordingFile::Stack(const Event& event) {
   std::vector<format::StackFrame> frames;
   for (const std::string& text : event.stack) {
     const Site site = SiteOf(text);
-    frames.push_back({writer_->InternMethod(site.method), site.bci, site.line, TypeOf(event, frames.size())});
+    if (text == "...") {
+      frames.push_back({.line = format::kGapLine});
+    } else if (text.starts_with('@')) {
+      frames.push_back({.bci = site.bci});
+    } else {
+      frames.push_back({writer_->InternMethod(site.method), site.bci, site.line, TypeOf(event, frames.size())});
+    }
   }
   return frames.empty() ? format::kNone : writer_->InternStack(frames, false);
 }
@@ -215,9 +221,38 @@ void RecordingFile::AddOutside(const std::string& class_name, uint64_t objects, 
   writer_->AddOutside(writer_->InternClass(class_name), objects, bytes);
 }
 
+void RecordingFile::Add(format::ProcessState state, const std::vector<std::string>& stack) {
+  Event event;
+  event.stack = stack;
+  state.stack = Stack(event);
+  writer_->Add(state);
+}
+
 void RecordingFile::Add(const format::LifecycleEvent& lifecycle) {
   counters_[lifecycle.stream].untracked += lifecycle.kind == format::LifecycleKind::kUntracked ? 1 : 0;
   writer_->Add(lifecycle);
+}
+
+void RecordingFile::AddSearch(uint64_t time_ns, uint64_t paths) {
+  search_.time_ns = time_ns;
+  search_.kind = format::ProcessStateKind::kPathWalk;
+  search_.committed = format::kWalkNumber;
+  search_.pauses = paths;
+  writer_->Add(search_);
+}
+
+void RecordingFile::AddPath(uint64_t sample, const std::vector<std::string>& path, const std::string& thread) {
+  format::ProcessState state;
+  state.time_ns = search_.time_ns;
+  state.kind = format::ProcessStateKind::kPath;
+  state.committed = search_.committed;
+  state.used = sample;
+  Event event;
+  event.stack = path;
+  event.thread = thread;
+  state.stack = Stack(event);
+  if (!thread.empty()) state.thread = Thread(event);
+  writer_->Add(state);
 }
 
 void RecordingFile::AddCheckpointSample(const Event& event, double threshold, uint64_t collections, uint64_t gone) {

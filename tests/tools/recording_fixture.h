@@ -69,7 +69,13 @@ class RecordingFile {
   void Add(const format::Interval& interval) { writer_->Add(interval); }
   void Add(const format::Window& window) { writer_->Add(window); }
   void Add(const format::ProcessState& state) { writer_->Add(state); }
+  // `stack`: as that of an Event; also "..." for a gap, and "@4" for a bci without a method.
+  void Add(format::ProcessState state, const std::vector<std::string>& stack);
   void Add(const format::LifecycleEvent& lifecycle);
+  // The heap is searched for the first time, and `paths` found.
+  void AddSearch(uint64_t time_ns, uint64_t paths);
+  // What that search found: `path` as a stack, the root last, "p/Cache.MAP@1". `thread`: the root's; empty: none.
+  void AddPath(uint64_t sample, const std::vector<std::string>& path, const std::string& thread = "");
   // Of an earlier chunk; its id is given.
   void AddCheckpointSample(const Event& event, double threshold = 0, uint64_t collections = 0, uint64_t gone = 0);
   // A row of `points` points like the event, whose stack is the path. Points that are no samples are counted as dropped
@@ -87,6 +93,7 @@ class RecordingFile {
   format::CensusCounters& census() { return census_; }
   // The file has the ring's pages up to this one.
   void SetCensusPage(uint64_t page) { census_page_ = page; }
+  format::Index Thread(const Event& event);
   // Definitions without an event that uses them.
   void Define(const Event& event);
   // Books of the next block; committed, points and written follow the events.
@@ -109,7 +116,6 @@ class RecordingFile {
   void Append(const format::ByteBuffer& bytes);
   format::Sample SampleOf(const Event& event, uint64_t id);
   format::Index Stack(const Event& event);
-  format::Index Thread(const Event& event);
 
   const std::string path_;
   const format::FileHeader header_;
@@ -119,6 +125,7 @@ class RecordingFile {
   format::PerStream<format::StreamCounters> counters_;
   format::CensusCounters census_;
   uint64_t census_page_ = 0;
+  format::ProcessState search_;
 };
 
 // A ring as a killed agent leaves it.

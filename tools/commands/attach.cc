@@ -196,10 +196,11 @@ Command AttachCommand() {
   command.AddOption("--flame", options->flame, "After --duration write a flame graph to PAGE").Value("PAGE");
   command.AddFlag("-f,--force", options->force, "Overwrite PAGE if it exists");
   command.footer =
-      R"(In the JVM of another user or of a container heaprec loads a private copy of the
-agent; there --lib is a path in the container. Where the JVM cannot write to
-FILE, attach waits for the end and copies the recording out. With --report or
---flame it waits, too, and writes the recording next to PAGE unless -o is given.
+      R"(If the JVM is another user's or in a container, heaprec loads a private copy of
+the agent into it, and --lib is a path in the container. If it cannot write to
+FILE, attach waits until the recording ends, and then copies it to FILE. With
+--report or --flame attach waits, too, and without -o the recording is beside
+PAGE.
 Ctrl-C ends the recording early. JDK 21 and later print a warning on the JVM's
 stderr unless it runs with -XX:+EnableDynamicAgentLoading.
 

@@ -133,8 +133,9 @@ Command DiffCommand() {
   options->output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; --json: all)");
   options->output.AddTo(command);
   command.AddOption("--html", options->html, "Also write the report page with both sides compared").Value("OUT");
-  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
-  options->question.scan.AddTo(command);
+  command.AddFlag("-f,--force", options->force, "Overwrite the output file if it exists");
+  options->question.scan.AddTo(
+      command, "Two recordings, or several runs of each side with -- between the sides; with --window, one recording");
   command.operand = "REC...";
   command.footer = R"(Several runs of each side show how much a program varies between runs; the
 recordings after "--" are the other side. Three runs of each side find far
@@ -171,9 +172,10 @@ Command BenchCommand() {
                  "Compare with the recordings a-*.hrec in this folder instead of COMMAND_A")
       .Value("DIR");
   command.AddOption("--rate", options->run.agent.rate, "Samples per second (default: 1000)").Value("RATE");
-  command.AddPercent("--resolution", options->resolution,
-                     "A site is decided once it differs, or differs by at most this (default: 5%)");
-  command.AddFlag("--all-runs", options->all_runs, "Do not stop early once every site above 1 % is decided");
+  command.AddPercent(
+      "--resolution", options->resolution,
+      "A site is decided once its difference is significant, or is known to be at most this (default: 5%)");
+  command.AddFlag("--all-runs", options->all_runs, "Make all runs, even if every site above 1 % is decided earlier");
   command.AddOption("--per", options->diff.question.per, "Unit of comparison, as in diff")
       .Value("UNIT")
       .OneOf({"second", "total", "share", "cpu-second"});

@@ -57,7 +57,7 @@ Command DumpCommand() {
   command
       .AddOption("-o,--output", options->output, "Output file; - is standard output (default: heaprec-PID-dump.hrec)")
       .Value("OUT");
-  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  command.AddFlag("-f,--force", options->force, "Overwrite the output file if it exists");
   command.AddFlag(
       "--flush", options->flush,
       "First let the agent count the active TLABs (census), and search for what holds live objects (paths)");

@@ -149,10 +149,12 @@ Command EscapeCommand() {
   command
       .AddOption("--calls", options->calls,
                  "Warm-up calls before each round of probes, so that the JVM compiles the method (default: 30000)")
+      .Value("N")
       .InRange(1, 1'000'000'000);
   command
       .AddOption("--probes", options->probes,
                  "Probed calls per round; rounds repeat until three in a row agree (default: 200)")
+      .Value("N")
       .InRange(1, 1'000'000);
   options->output.AddTo(command);
   command

@@ -119,7 +119,7 @@ Command ExportCommand() {
                  "Time at which to list live objects, or peak: when the heap was fullest after a collection (default: "
                  "the end)")
       .Value("TIME");
-  command.AddFlag("-f,--force", options->force, "Overwrite OUT if it exists");
+  command.AddFlag("-f,--force", options->force, "Overwrite the output file if it exists");
   options->filter.AddTo(command);
   options->filter.AddStackChoiceTo(command);
   command.footer =

@@ -96,7 +96,7 @@ Command FlameCommand() {
                  "Output file: a page, or a picture if it ends in .svg; - is standard output (default: the "
                  "recording's name with .html, or .svg with --svg)")
       .Value("OUT");
-  command.AddFlag("-f,--force", options->output.force, "Overwrite OUT if it exists");
+  command.AddFlag("-f,--force", options->output.force, "Overwrite the output file if it exists");
   command.AddFlag("-q,--quiet", options->output.quiet, "Do not print the name of the output file");
   command.AddFlag("--svg", options->svg, "Write a static SVG picture instead of an HTML page");
   command.AddFlag("--callers,--reverse", page.reverse, "Open with callers first (reversed stacks)");

@@ -67,7 +67,7 @@ Command StatusCommand() {
   options->output.AddTo(command, {"prometheus"});
   command.AddOption("-o,--output", options->file, "prometheus: file to write atomically, for node_exporter")
       .Value("FILE");
-  command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
+  command.AddFlag("-f,--force", options->force, "Overwrite the output file if it exists");
   command.footer = R"(Examples:
   heaprec status 12345
   heaprec status --json com.example.Main | jq .recording.file

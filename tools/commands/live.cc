@@ -167,13 +167,14 @@ ExitCode ShowLeaks(const LeaksOptions& options) {
   question.grown = options.common.survived;
   question.leaks = true;
   LiveScan living;
-  // Most recordings have none.
-  const auto search = FindPathSearch(options.common.scan.files, std::nullopt);
   const GroupPathVisitor* paths = nullptr;
   MakeVisitor make;
-  if (search.ok() && options.common.scan.filter.kinds.empty() && options.common.by != "method") {
-    make = [&](LiveQuery asked, CallTree* tree) {
-      auto made = std::make_unique<GroupPathVisitor>(std::move(asked), *search, tree);
+  if (options.common.scan.filter.kinds.empty() && options.common.by != "method") {
+    make = [&](LiveQuery asked, CallTree* tree) -> std::unique_ptr<LiveVisitor> {
+      auto searches = FindPathSearches(options.common.scan.files, std::nullopt, tree->names().merged());
+      // Most recordings have none.
+      if (!searches.ok()) return std::make_unique<LiveVisitor>(std::move(asked), tree);
+      auto made = std::make_unique<GroupPathVisitor>(std::move(asked), std::move(*searches), tree);
       paths = made.get();
       return made;
     };
@@ -198,14 +199,19 @@ ExitCode ShowPaths(const PathsOptions& options) {
   if (!options.scan.filter.kinds.empty()) return Fail(ExitCode::kUsage, "--kind: only objects of the heap have paths");
   auto scan = RecordingScan::Parse(options.scan);
   if (!scan.ok()) return Usage(scan.error());
-  const auto search = FindPathSearch(options.scan.files, *at);
-  if (!search.ok()) return Fail(ExitCode::kUnreadable, search.error().message);
   NamePool names(options.scan.Naming());
+  const auto find = [&] { return FindPathSearches(options.scan.files, *at, names.merged()); };
+  auto searches = find();
+  if (!searches.ok()) return Fail(ExitCode::kUnreadable, searches.error().message);
   std::optional<CallTree> tree;
   std::optional<PathVisitor> paths;
-  const ExitCode read = scan->Run(&names, &tree, [&] { return &paths.emplace(*search, &*tree); });
+  const ExitCode read = scan->Run(&names, &tree, [&] {
+    // If more names are merged than at first, the chains have them, too.
+    if (paths) searches = find();
+    return &paths.emplace(searches.ok() ? *searches : std::vector<PathSearch>(), &*tree);
+  });
   if (read == ExitCode::kUnreadable) return read;
-  return render::Print(PathsReport(*scan, *search, *paths, options.limits), options.output, read);
+  return render::Print(PathsReport(*scan, *paths, options.limits), options.output, read);
 }
 
 }  // namespace
@@ -293,20 +299,21 @@ Command PathsCommand() {
   Command command("paths", "Show what holds live objects, as paths from roots");
   command.AddOption("--at", options->at, "Show the last search until this time, as in live (default: the last)")
       .Value("TIME");
-  command.AddOption("--limit", options->limits.children, "Maximum children per place; 0 = all (default)").Value("N");
-  command.AddPercent("--min-share", options->limits.min_share,
-                     "Hide places that hold less than this share (default: 1%)");
+  command.AddOption("--limit", options->limits.children, "Maximum children per holder; 0 = all (default)").Value("N");
+  command.AddPercent("--min-share", options->limits.min_share, "Hide holders of less than this share (default: 1%)");
   options->output.AddTo(command);
   options->scan.AddTo(command);
   command.footer = R"(The recording needs the agent option paths. Shares and bytes are those of the
 matching live objects that a path was found for. The PID of a JVM that records
-with it searches the heap now.
+with it searches the heap now. Of several recordings, such as those of the hosts
+of a service, there is one tree.
 
 Examples:
   heaprec paths app.hrec
   heaprec paths 12345
   heaprec paths --class 'byte[]' app.hrec
   heaprec paths --site 'com.acme.*' --min-share 5% app.hrec
+  heaprec paths hosts/*.hrec
   heaprec paths --json app.hrec | jq '.children[0].steps')";
   command.run = [options](const auto&) { return ShowPaths(*options); };
   return command;

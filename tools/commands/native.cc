@@ -232,8 +232,9 @@ Command NativeCommand() {
       .OneOf({"live", "allocated"});
   options->output.AddLimitTo(command);
   command
-      .AddOption("--callers", options->callers,
-                 "Number of callers to show below a site; sites that look the same are one row (default: 0)")
+      .AddOption(
+          "--callers", options->callers,
+          "Number of callers to show below a site; sites that differ only in further callers are one row (default: 0)")
       .Value("N");
   command.AddDuration("--min-age", options->min_age_ns,
                       "Recordings only: show blocks that were not freed for at least this long, such as 60s");

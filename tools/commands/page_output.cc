@@ -69,7 +69,7 @@ Command ReportCommand() {
   ScanOptions::AddNamesTo(command, &request->scan.names);
   command.AddFlag("--no-census", request->scan.no_census, "Ignore the census; estimate from samples only");
   request->scan.filter.AddKindTo(command);
-  command.AddFlag("-f,--force", output->force, "Overwrite FILE if it exists");
+  command.AddFlag("-f,--force", output->force, "Overwrite the output file if it exists");
   command.AddFlag("-q,--quiet", output->quiet, "Do not print the name and size of FILE");
   command.footer = R"(Examples:
   heaprec report app.hrec

@@ -14,7 +14,7 @@ void WriteOptions::AddOutputTo(Command& command) {
 }
 
 void WriteOptions::AddFlagsTo(Command& command) {
-  command.AddFlag("-f,--force", force, "Overwrite OUT if it exists");
+  command.AddFlag("-f,--force", force, "Overwrite the output file if it exists");
   command.AddFlag("--json", json, "Print a summary as JSON on standard output");
   command.AddFlag("-q,--quiet", quiet, "Do not print a summary line");
 }

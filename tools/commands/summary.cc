@@ -108,9 +108,9 @@ Command SummaryCommand() {
   command.AddOption("REC", options->recordings, "Recordings to read; - is standard input").Required();
   options->output.AddTo(command);
   command.AddFlag("-v,--verbose", options->verbose, "Show everything that was counted");
-  options->output.AddLimitTo(
-      command,
-      "Maximum number of classes and of sites; 0 = all (default: 5, fewer if 25 lines are full; json, csv: all)");
+  options->output.AddLimitTo(command,
+                             "Maximum number of classes and of sites; 0 = all (default: 5, or fewer if needed to fit "
+                             "25 lines; json, csv: all)");
   ScanOptions::AddNamesTo(command, &options->names);
   command.AddFlag("--no-census", options->no_census, "Ignore the census; estimate from samples only");
   command.AddFlag("--no-rows", options->no_rows, kNoRows);

@@ -101,7 +101,7 @@ Command TimelineCommand() {
   command.AddOption("--svg", options->svg, "Write an SVG picture; - is standard output").Value("FILE");
   command.AddOption("--html", options->html, "Write the report page, opened with its timeline; - is standard output")
       .Value("FILE");
-  command.AddFlag("-f,--force", options->force, "Overwrite FILE if it exists");
+  command.AddFlag("-f,--force", options->force, "Overwrite the output file if it exists");
   options->output.AddTo(command);
   options->scan.AddTo(command);
   command.footer = R"(Examples:

@@ -127,9 +127,9 @@ Command WhyCommand() {
           "recorded container or cgroup, if it is here)")
       .Value("DIR");
   options->output.AddTo(command);
-  command.footer = R"(A hs_err_pidPID.log in the folder of the recording is read, too. Of several
-processes, the ends are compared: those of a container that is restarted again
-and again. The parts of a rotated recording are read as one.
+  command.footer = R"(A file hs_err_pidPID.log beside the recording is read, too. If the recordings
+are of several processes, such as a container that restarts again and again,
+their ends are compared. The parts of a rotated recording are read as one.
 
 Examples:
   heaprec why app.hrec

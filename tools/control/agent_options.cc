@@ -51,7 +51,7 @@ void AgentOptions::AddTo(Command& command) {
   command.AddDuration("--delay", delay_ns, "Wait this long before recording, such as 30s");
   command.AddFlag("--precise", precise,
                   "Count more objects than the usual 4,000 per second, for up to 1 % of the CPU time that the program "
-                  "uses: narrower intervals");
+                  "uses: narrower 95 % intervals");
   command
       .AddOption("--max-samples", max_samples,
                  "Maximum samples in the recording; once reached, later samples get larger weights")

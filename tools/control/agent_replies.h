@@ -30,12 +30,11 @@ struct AgentReply {
 // line.
 std::optional<AgentReply> ParseAnswer(const std::string& text);
 
-// Parses the JVM's reply, for use if the agent has not replied. Success is "0
-// " or "return code: 0
-// ". Otherwise returns the reason as an error.
+// Parses the JVM's reply, for use if the agent has not replied. Success is "0" or "return code: 0", with a line feed.
+// Otherwise returns the reason as an error.
 Result<AgentReply> ParseJvmReply(const std::string& reply);
 
-// A private folder among the files of a process, in which agents write their replies.
+// A private folder in the file system of a process (its mount namespace), where agents write their replies.
 class AgentReplies {
  public:
   explicit AgentReplies(std::unique_ptr<PrivateFolder> folder) : folder_(std::move(folder)) {}

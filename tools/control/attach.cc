@@ -87,7 +87,7 @@ class Attachment {
   Error Fail(const std::string& why) const { return Error{fmt::format("PID {}: {}", process_.pid, why)}; }
   Error FailWithErrno(const std::string& what) const { return Fail(what + ": " + std::strerror(errno)); }
 
-  // Everything there is opened or created through tmp_, because the name may lead elsewhere by then.
+  // The name of a file in the JVM's /tmp, for openat with tmp_: its path may lead to another file by then.
   std::string InTmp(const char* name) const { return name + std::to_string(process_.inner_pid); }
 
   // Connects to the JVM's socket; asks the JVM to open it if necessary.
@@ -236,7 +236,8 @@ Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request)
 Result<AgentReply> AskToFlush(const JavaProcess& java) {
   const auto agent = AgentFor(java.process, java.process.agent);
   if (!agent.ok()) return agent.error();
-  return Attach(java, {.agent = *agent, .options = "flush"});
+  constexpr int kLongestMs = 60'000;  // paths.pause, and reading what was found
+  return Attach(java, {.agent = *agent, .options = "flush", .timeout_ms = kLongestMs});
 }
 
 Result<std::string> AgentFor(const Process& process, const std::string& ours) {

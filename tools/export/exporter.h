@@ -52,6 +52,8 @@ struct LiveDetail {
   uint64_t at_ns = 0;                // time of the listing, since the start of the recording
   uint64_t age_ns = 0;               // age at that time
   std::optional<uint64_t> survived;  // collections survived until then; nullopt: unknown
+  // What held it when the heap was last searched, as stack and thread of a row of kPath; kNone: not known.
+  format::Index path = format::kNone, path_thread = format::kNone;
 };
 
 // A block, and its samples that pass the filters. Valid during the call.

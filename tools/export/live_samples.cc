@@ -65,6 +65,7 @@ void LiveSamples::Begin(const format::FileHeader& header) {
   copied_.Clear();
   block_ = {};
   details_.clear();
+  searches_.clear();
 }
 
 void LiveSamples::Add(const FilteredBlock& filtered) {
@@ -73,6 +74,24 @@ void LiveSamples::Add(const FilteredBlock& filtered) {
   source_chunk_ = block.chunk;
   copied_.Enter(*block.dictionaries, &names_);
   tracked_.Add(filtered, [this](const format::Sample& sample) { return copied_.Named(sample); });
+  AddPaths(block);
+}
+
+void LiveSamples::AddPaths(const format::Block& block) {
+  for (const format::ProcessState& state : block.states) {
+    if (state.kind == format::ProcessStateKind::kPathWalk) searches_.push_back({state, {}});
+    if (state.kind != format::ProcessStateKind::kPath || searches_.empty()) continue;
+    Search& last = searches_.back();
+    if (state.committed / format::kWalkNumber == last.row.committed / format::kWalkNumber)
+      last.paths.emplace(state.used, copied_.Named(state));
+  }
+}
+
+const LiveSamples::Search* LiveSamples::SearchUntil(uint64_t at_ns) const {
+  const auto found = std::ranges::find_if(searches_.rbegin(), searches_.rend(), [at_ns](const Search& search) {
+    return search.row.time_ns <= at_ns && !search.paths.empty();
+  });
+  return found == searches_.rend() ? nullptr : &*found;
 }
 
 Index LiveSamples::WithLivenessUnknownRoot(Index stack) {
@@ -85,6 +104,7 @@ Index LiveSamples::WithLivenessUnknownRoot(Index stack) {
 
 void LiveSamples::End(uint64_t end_ns, uint64_t at_ns, uint64_t survived_least) {
   std::vector<Found> found;
+  const Search* const search = SearchUntil(at_ns);
   tracked_.End(end_ns, [&](const Lifetimes& lives, const Lifetime& life, const format::Sample& sample) {
     const uint64_t then = std::min(at_ns, lives.end_ns());
     if (!lives.IsLiveAt(life, then, survived_least)) return;
@@ -93,6 +113,11 @@ void LiveSamples::End(uint64_t end_ns, uint64_t at_ns, uint64_t survived_least) 
     found.push_back({sample, {then, then - std::min(then, life.birth_ns), survived}});
     Found& last = found.back();
     last.sample.weight = lives.WeightAt(life, then);
+    if (search != nullptr && search->paths.contains(sample.id)) {
+      const format::ProcessState& path = search->paths.at(sample.id);
+      last.detail.path = path.stack;
+      last.detail.path_thread = path.thread;
+    }
     if (lives.is_range() && last.detail.survived == 0) last.sample.stack = WithLivenessUnknownRoot(last.sample.stack);
   });
   std::ranges::stable_sort(found, {}, [](const Found& one) { return one.sample.time_ns; });

@@ -2,12 +2,13 @@
 // the names that they need.
 //
 // Units:    as format/model/model.h.
-// Memory:   150 bytes per tracked sample, and all names; nothing for recordings without tracking.
+// Memory:   150 bytes per tracked sample, 48 per path, and all names; nothing for recordings without tracking.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "format/codec/chunk_names.h"
@@ -89,6 +90,14 @@ class LiveSamples {
     format::Sample sample;
     LiveDetail detail;
   };
+  // A search of the heap, and the path of each sample that it found: a row of kPath with copied names.
+  struct Search {
+    format::ProcessState row;
+    std::unordered_map<uint64_t, format::ProcessState> paths;
+  };
+  void AddPaths(const format::Block& block);
+  // Returns the last search until then that found something; nullptr: none.
+  const Search* SearchUntil(uint64_t at_ns) const;
   // Returns the stack with an additional root frame, which says that its object may be garbage.
   format::Index WithLivenessUnknownRoot(format::Index stack);
 
@@ -99,6 +108,7 @@ class LiveSamples {
   format::Dictionaries dictionaries_;
   format::Block block_;
   std::vector<LiveDetail> details_;
+  std::vector<Search> searches_;
 };
 
 // Wraps an exporter: passes one block per recording with its live samples, instead of all samples.

@@ -19,6 +19,10 @@
 
 namespace heaprec::tools {
 
+inline constexpr std::string_view kLambda = "$$Lambda";
+
+std::string StripGeneratedSuffix(std::string_view name);
+
 // Names of classes that a JVM or a framework generates at run time: different ones in each run, or thousands from one
 // template. Names that differ only in generated parts are treated as one name.
 //
@@ -33,11 +37,6 @@ namespace heaprec::tools {
 // of them. That is known only when all have been read, and they must then be read again (MergedNames::Settle).
 //
 // Threads:  one per MergedNames.
-
-inline constexpr std::string_view kLambda = "$$Lambda";
-
-std::string StripGeneratedSuffix(std::string_view name);
-
 class MergedNames {
  public:
   static constexpr size_t kMostOfTemplate = 50;
@@ -84,14 +83,13 @@ ExitCode ReadNamed(MergedNames* merged, Read read) {
   return is_read && merged != nullptr && merged->Settle() ? read(/*is_again=*/true) : code;
 }
 
-// The names of a chunk in Java's spelling and valid UTF-8, each rendered once.
-//
-// Failure:  an index that is not in the dictionaries renders as kUnknown.
-
 inline constexpr std::string_view kUnknown = "[unknown]";
 inline constexpr std::string_view kTruncated = "[truncated]";              // frames that were not recorded
 inline constexpr std::string_view kCallersNotKept = "[callers not kept]";  // in front of the path of a row
 
+// The names of a chunk in Java's spelling and valid UTF-8, each rendered once.
+//
+// Failure:  an index that is not in the dictionaries renders as kUnknown.
 class Names {
  public:
   // `merged`: how generated names are shown; null: unchanged. Must outlive this.
@@ -148,10 +146,6 @@ bool ForEachFrame(const Names& names, format::Index stack, size_t limit, Visit v
   return false;
 }
 
-// Copies names and stacks from a chunk that is read into a chunk that is written, each once.
-//
-// Failure:  an undefined index becomes "none"; a stack ends where the tree is damaged.
-
 // Returns the interned names as the dictionaries of a chunk, under the same indices.
 format::Dictionaries DictionariesOf(const format::ChunkNames& names);
 
@@ -166,7 +160,10 @@ class NameMapper {
   virtual std::string Message(const std::string& text) { return text; }
 };
 
-// `Interner`: format::ChunkWriter, format::ChunkNames.
+// Copies names and stacks from a chunk that is read into a chunk that is written, each once. `Interner`:
+// format::ChunkWriter, format::ChunkNames.
+//
+// Failure:  an undefined index becomes "none"; a stack ends where the tree is damaged.
 template <typename Interner>
 class CopiedNames {
  public:

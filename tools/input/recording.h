@@ -121,7 +121,8 @@ class Recording {
   bool misses_bytes() const { return misses_own_bytes() || skipped_in_original_ > 0; }
   bool misses_own_bytes() const;
   uint64_t skipped_bytes() const;
-  // The number to store in a copy: 1 if data was cut out of the file, so that no bytes were skipped.
+  // The number to store in a copy, from which its readers learn that data is missing: if that was cut out of the file,
+  // no bytes were skipped, and the number is 1.
   uint64_t skipped_bytes_for_copy() const { return std::max<uint64_t>(skipped_bytes(), misses_bytes() ? 1 : 0); }
   // Whether data is missing without skipped bytes: it was cut out of the file, or a part was not given.
   bool misses_part() const { return misses_bytes() && skipped_bytes() <= 1; }

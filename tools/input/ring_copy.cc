@@ -183,7 +183,8 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     copy.tails_.push_back(HeadAndTail(file, header->header_bytes + lane * stride).second);
   }
-  // What the drain clears meanwhile is in the file, so beside a running recorder this copy may have less.
+  // The drain clears what it has written to the file. So a copy of a running recorder's ring may lack counts, and then
+  // the file has them.
   if (header->census_at != 0 &&
       !ReadExactly(file, bytes + header->census_at, sizeof(format::RingCensusPages), header->census_at)) {
     return Error{path + ": truncated while it was being read"};

@@ -28,14 +28,6 @@
 
 namespace heaprec::tools {
 
-// A private copy of a recording's shared ring, whose process may still be writing it.
-//
-// The file is read with pread, never mapped and never changed: a ring that vanishes or shrinks is an error, not a
-// SIGBUS. Reads each lane's head before its bytes, and all tails again at the end. So the records between tail() and
-// head() were published when they were copied and not yet released by the drain: they are complete.
-//
-// Failure:  Open: no such file, or another recording's ring. Of: an invalid ring.
-
 // The information in the header.
 struct RingStatus {
   format::RingState state = format::RingState::kStarting;
@@ -67,6 +59,13 @@ class OpenedRing {
   RingStatus status_;
 };
 
+// A private copy of a recording's shared ring, whose process may still be writing it.
+//
+// The file is read with pread, never mapped and never changed: a ring that vanishes or shrinks is an error, not a
+// SIGBUS. Reads each lane's head before its bytes, and all tails again at the end. So the records between tail() and
+// head() were published when they were copied and not yet released by the drain: they are complete.
+//
+// Failure:  Open: no such file, or another recording's ring. Of: an invalid ring.
 class RingCopy {
  public:
   static Result<RingCopy> Of(const OpenedRing& ring);
@@ -161,6 +160,12 @@ class KeyedDictionaries {
   std::map<std::tuple<format::Index, format::Index, bool>, format::Index> nodes_;
 };
 
+struct NativePoint {
+  format::NativePointRecord record;
+  std::vector<uint64_t> pcs;            // return addresses, innermost first
+  std::vector<format::RingFrame> java;  // Java frames that called them
+};
+
 // Names addresses of native code in the lanes of a killed process. Converts its sample points of native memory to the
 // samples that its drain would have committed, and names stacks of objects that native code allocated. Names come from
 // the files of its libraries, found by build id.
@@ -168,12 +173,6 @@ class KeyedDictionaries {
 // Failure:  a function without a symbol is named by its address in the library; outside of known libraries, by its
 //           address. Files that have been replaced have no names.
 // Format:   docs/format/ring.md#native-points
-struct NativePoint {
-  format::NativePointRecord record;
-  std::vector<uint64_t> pcs;            // return addresses, innermost first
-  std::vector<format::RingFrame> java;  // Java frames that called them
-};
-
 class NativePointNames {
  public:
   // Accepts invalid contents of `modules`.

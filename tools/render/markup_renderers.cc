@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
@@ -169,13 +171,12 @@ size_t LongestIn(const Table& table, size_t column) {
   return longest;
 }
 
-std::string HtmlCell(const Row& row, size_t index, const ColumnInfo& column, size_t longest,
-                     const std::string& indent) {
+std::string HtmlCell(const Row& row, size_t index, const ColumnInfo& column, size_t longest) {
   const Value& value = row.cells[index];
   if (column.unit == Unit::kCurve) return "<td>" + Curve(value, longest).Svg(1) + "</td>";
   if (column.unit == Unit::kSparkline) return "<td>" + Curve(value, longest).Svg(0) + "</td>";
   const CellText cell = FormatCell(row, index, column.unit, true);
-  if (!IsNumeric(column.unit)) return fmt::format("<td>{}<bdi>{}</bdi></td>", indent, Html(cell.value));
+  if (!IsNumeric(column.unit)) return fmt::format("<td><bdi>{}</bdi></td>", Html(cell.value));
   const auto number = value.Number();
   const std::string exact = number && std::isfinite(*number) ? fmt::format(" data-value=\"{}\"", *number) : "";
   const std::string interval = cell.interval.empty() ? "" : fmt::format(" <small>{}</small>", Html(cell.interval));
@@ -187,15 +188,96 @@ struct HtmlColumn {
   size_t index = 0, longest = 0;
 };
 
-void HtmlRows(const Table& table, const std::vector<Row>& rows, const std::vector<HtmlColumn>& columns,
-              const std::string& indent, std::string* into) {
-  for (const Row& row : rows) {
+void HtmlRows(const Table& table, const std::vector<HtmlColumn>& columns, std::string* into) {
+  for (const Row& row : table.rows) {
     *into += "<tr>";
-    for (const auto [i, longest] : columns) *into += HtmlCell(row, i, table.columns[i], longest, indent);
+    for (const auto [i, longest] : columns) *into += HtmlCell(row, i, table.columns[i], longest);
     *into += "</tr>\n";
-    HtmlRows(table, row.children, columns, indent + "&nbsp;&nbsp;", into);
   }
 }
+
+// A tree as elements that open and close without a script.
+class HtmlTree {
+ public:
+  // `columns`: those that are shown, the name first.
+  HtmlTree(const Table& table, const std::vector<HtmlColumn>& columns) : table_(table), columns_(columns) {
+    for (const HtmlColumn& column : columns) {
+      if (table.columns[column.index].unit == Unit::kShare && !share_) share_ = column.index;
+    }
+    for (const Row& row : table.rows) {
+      if (share_) widest_ = std::max(widest_, LimitsOf(row.cells[*share_]).second);
+    }
+  }
+
+  std::string Html() const {
+    std::string html = "<div class=\"tree\">\n<div class=\"row heading\">";
+    for (const HtmlColumn& column : columns_) {
+      const ColumnInfo& info = table_.columns[column.index];
+      html += fmt::format("<span class=\"{}\">{}</span>", ClassOf(info), render::Html(info.heading));
+    }
+    html += share_ ? Weight({}) + "</div>\n" : "</div>\n";
+    Append(table_.rows, table_.count - table_.rows.size(), /*is_open=*/true, &html);
+    return html + "</div>\n";
+  }
+
+ private:
+  static constexpr double kWidth = 96;
+  static constexpr int kHeight = 12;
+
+  static const char* ClassOf(const ColumnInfo& column) { return IsNumeric(column.unit) ? "number" : "name"; }
+
+  static std::pair<double, double> LimitsOf(const Value& value) {
+    const auto* interval = value.As<Interval>();
+    const double number = value.Number().value_or(0);
+    return interval != nullptr ? std::pair(interval->low, interval->high) : std::pair(number, number);
+  }
+
+  // The share as a bar, and its interval as a line; empty in the heading.
+  std::string Weight(const Value& share) const {
+    const auto at = [this](double part) {
+      return widest_ > 0 && std::isfinite(part) ? std::clamp(part / widest_, 0.0, 1.0) * kWidth : 0;
+    };
+    const auto [low, high] = LimitsOf(share);
+    return fmt::format(
+        "<svg class=\"weight\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" aria-hidden=\"true\">"
+        "<rect class=\"rail\" y=\"1\" width=\"{2:.1f}\" height=\"{3}\"/>"
+        "<path class=\"whisker\" d=\"M{4:.1f} {5}H{6:.1f}\"/></svg>",
+        kWidth, kHeight, at(share.Number().value_or(0)), kHeight - 2, at(low), kHeight / 2, at(high));
+  }
+
+  std::string Cells(const Row& row) const {
+    std::string html;
+    for (const HtmlColumn& column : columns_) {
+      const ColumnInfo& info = table_.columns[column.index];
+      const CellText cell = FormatCell(row, column.index, info.unit, true);
+      const std::string interval =
+          cell.interval.empty() ? "" : fmt::format(" <small>{}</small>", render::Html(cell.interval));
+      html +=
+          fmt::format("<span class=\"{}\"><bdi>{}</bdi>{}</span>", ClassOf(info), render::Html(cell.value), interval);
+    }
+    return share_ ? html + Weight(row.cells[*share_]) : html;
+  }
+
+  // `is_open`: the first row, which is the heaviest, is open, and so is its first child.
+  void Append(const std::vector<Row>& rows, uint64_t left_out, bool is_open, std::string* into) const {
+    for (const Row& row : rows) {
+      if (row.children.empty() && row.left_out == 0) {
+        *into += "<div class=\"row leaf\">" + Cells(row) + "</div>\n";
+        continue;
+      }
+      const bool opens = is_open && &row == &rows.front();
+      *into += fmt::format("<details{}><summary class=\"row\">{}</summary>\n", opens ? " open" : "", Cells(row));
+      Append(row.children, row.left_out, opens, into);
+      *into += "</details>\n";
+    }
+    if (left_out > 0) *into += fmt::format("<div class=\"row leaf rest\">... {} more</div>\n", left_out);
+  }
+
+  const Table& table_;
+  const std::vector<HtmlColumn>& columns_;
+  std::optional<size_t> share_;  // the column
+  double widest_ = 0;            // share, whose bar takes the whole width
+};
 
 void HtmlGroup(const Group& group, bool wide, std::string* into) {
   for (const Section& section : group.sections) {
@@ -215,7 +297,12 @@ void HtmlGroup(const Group& group, bool wide, std::string* into) {
 constexpr char kStyle[] =
     "body{font:14px sans-serif;margin:1em}table{border-collapse:collapse;margin:1em 0}"
     "th,td{padding:2px 8px;text-align:left;border-bottom:1px solid #ddd}.number{text-align:right}"
-    "small{color:#666}p{margin:2px 0}polyline{fill:none;stroke:#2a5bd0}polygon{fill:#2a5bd0;opacity:.2}";
+    ".tree small{margin-left:4px}.row{display:flex;gap:12px;padding:2px 0;border-bottom:1px solid #ddd}.row "
+    ".name{flex:1;"
+    "overflow-wrap:anywhere}.row .number{flex:0 0 11em}.weight{flex:none}details>:not(summary){margin-left:14px}"
+    "summary .name::before{content:'\\25b8 '}details[open]>summary .name::before{content:'\\25be '}"
+    ".rail{fill:#bfd0f5}.whisker{stroke:#555}small{color:#666}p{margin:2px "
+    "0}polyline{fill:none;stroke:#2a5bd0}polygon{fill:#2a5bd0;opacity:.2}";
 
 }  // namespace
 
@@ -227,7 +314,6 @@ std::string RenderMarkdown(const Report& report, bool wide) {
 
 std::string HtmlTable(const Table& table, bool wide) {
   if (table.rows.empty()) return table.empty.empty() ? "" : "<p>" + Html(table.empty) + "</p>\n";
-  std::string html = "<table>\n<tr>";
   std::vector<HtmlColumn> columns;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (IsInHtml(table.columns[i], wide)) columns.push_back({i, LongestIn(table, i)});
@@ -235,12 +321,14 @@ std::string HtmlTable(const Table& table, bool wide) {
   // In text the name comes last, because long names do no harm there; on a wide page it would scroll out of view.
   const bool ends_in_name = !columns.empty() && table.columns[columns.back().index].unit == Unit::kText;
   if (ends_in_name) std::rotate(columns.begin(), columns.end() - 1, columns.end());
+  if (table.is_tree) return HtmlTree(table, columns).Html();
+  std::string html = "<table>\n<tr>";
   for (const auto [i, longest] : columns) {
     const ColumnInfo& column = table.columns[i];
     html += fmt::format("<th{}>{}</th>", IsNumeric(column.unit) ? " class=\"number\"" : "", Html(column.heading));
   }
   html += "</tr>\n";
-  HtmlRows(table, table.rows, columns, "", &html);
+  HtmlRows(table, columns, &html);
   html += "</table>\n";
   if (const std::string rest = Rest(table); !rest.empty()) html += "<p>" + rest + "</p>\n";
   return html;

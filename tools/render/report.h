@@ -5,8 +5,9 @@
 //       {"objects", "objects", Unit::kCount, Detail::kWide, &TopRow::objects},
 //       {"name", "class", Unit::kText, Detail::kAlways, &TopRow::name}};
 //   Report report("heaprec.top/1");
-//   report.Add(Sentence("{} allocated in {}", {{"total", total, Unit::kBytes}, {"duration_ns", ns,
-//   Unit::kNanoseconds}})); report.Add(MakeTable("rows", kColumns, rows)); return Print(report, options.output);
+//   report.Add(Sentence("{} allocated", {{"total", total, Unit::kBytes}}));
+//   report.Add(MakeTable("rows", kColumns, rows));
+//   return Print(report, options.output);
 //
 // A name is a path in JSON: "losses.lost" is a member of an object, "tables[]" an element of an array, "" is not in
 // JSON. A heading is for text; without one the column is in JSON only.
@@ -28,7 +29,7 @@ namespace heaprec::tools::render {
 enum class Unit : uint8_t {
   kText,            // unchanged; for a number the shortest digits
   kDigits,          // the shortest digits of a number
-  kProse,           // sentences: wrapped, never shortened
+  kProse,           // sentences: wrapped; only a word may be shortened
   kCount,           // "421 k"
   kInteger,         // "1,234,567": all digits
   kNumber,          // "3.14": three digits

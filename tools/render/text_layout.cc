@@ -211,7 +211,7 @@ class Layout {
     const bool is_prose = !strips_.empty() && strips_.back().is_prose;
     const size_t indent = is_prose ? used : used + kGap;
     for (const std::string& below : rows_[row].row->below) {
-      line += std::string(indent, ' ') + terminal_.Dim(Fitted(Printable(below), indent, is_prose)) + "\n";
+      line += std::string(indent, ' ') + terminal_.Dim(Fitted(Printable(below), indent, /*is_prose=*/true)) + "\n";
     }
     return line;
   }
@@ -243,7 +243,7 @@ class Layout {
     return line;
   }
 
-  // Fits text after `used` columns: shortens names, and continues sentences on the next line.
+  // Fits text after `used` columns: shortens names, and continues sentences (and what is below names) on the next line.
   std::string Fitted(const std::string& text, size_t used, bool is_prose) const {
     const size_t room = Room(used);
     if (!is_prose || room == 0) return Shortened(text, room, terminal_.unicode);
@@ -251,7 +251,7 @@ class Layout {
     size_t width = 0;
     for (size_t at = 0; at < text.size();) {
       const size_t end = std::min(text.find(' ', at), text.size());
-      const std::string word = text.substr(at, end - at);
+      const std::string word = Shortened(text.substr(at, end - at), room, terminal_.unicode);
       if (width > 0 && width + 1 + WidthOf(word) > room) {
         lines += "\n" + std::string(used, ' ');
         width = 0;

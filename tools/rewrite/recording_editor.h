@@ -45,7 +45,8 @@ class MissingEvents {
   format::PerStream<Missing> missing_;
 };
 
-// Whether a copy has a block for this one. Windows alone are written with the first block that needs them.
+// Whether the block has anything except windows. Without that it gets no block in a copy: its windows are written with
+// the first block that needs them.
 bool HasRows(const format::Block& block);
 
 class RecordingEditor {

@@ -78,7 +78,7 @@ Status Agent::StartSampling(JNIEnv* jni, const heaprec_sampling& how) {
   samplings_.push_back(std::make_unique<sources::CallbackSource>(parts, how));
   samples_ = true;
   events.Keep();
-  // Release: a thread that sees the source sees all of it (pairs with the acquires in sources/entry.cc).
+  // Release: a thread that sees the source sees all of it (pairs with the acquires in sources/java/entry.cc).
   sources::active_source.store(samplings_.back().get(), std::memory_order_release);
   jvmti_->SetHeapSamplingInterval(kIntervalUnderHooks);
   return {};

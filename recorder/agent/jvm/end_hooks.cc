@@ -111,10 +111,10 @@ Status PatchSlots() {
     const auto outcome = slots->Patch(OnlyLibJava(native::GotPatcher::Loaded()));
     if (!outcome) continue;
     if (outcome->refused > 0) return Error{outcome->Refusal()};
-    if (outcome->changed < 2) return Error{"libjava.so calls the JVM in another way"};
+    if (outcome->changed < 2) return Error{"libjava.so does not call JVM_Halt and JVM_FillInStackTrace through slots"};
     return {};
   }
-  return Error{"libraries come and go"};
+  return Error{"libraries were loaded or unloaded during each attempt"};
 }
 
 // The launcher detaches the main thread while the exception that ended it is pending.

@@ -107,7 +107,8 @@ Status RunStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe, bool
     auto moved = AllocateExactly(jvm, jni, java_thread);
     if (!moved.ok()) return moved.error();
     if (probe->hook_size != 0 && probe->hook_size != *moved) {
-      return Error{fmt::format("self-test: the hooks reported {} bytes for an array of {}", probe->hook_size, *moved)};
+      return Error{
+          fmt::format("self-test: the hooks reported {} bytes for an array of {} bytes", probe->hook_size, *moved)};
     }
   }
   if (probe->hook_size == 0) return Error{fmt::format("self-test: the hooks reported none of {} arrays", kMaxArrays)};
@@ -128,7 +129,7 @@ Status RunArmedStep(const sources::Jvm& jvm, JNIEnv* jni, SelfTestSource* probe,
     if (probe->delivered_size == *moved) return {};
     if (probe->delivered_size != 0) {
       return Error{
-          fmt::format("self-test: the JVM delivered {} bytes for an array of {}", probe->delivered_size, *moved)};
+          fmt::format("self-test: the JVM delivered {} bytes for an array of {} bytes", probe->delivered_size, *moved)};
     }
   }
   return Error{fmt::format("self-test: the JVM delivered nothing at the armed byte ({})", gap)};

@@ -19,6 +19,11 @@
 
 namespace heaprec::agent {
 
+struct Option {
+  std::string key, value;
+  std::string where;  // "my.conf:3: "; empty: not from a file
+};
+
 // Splits option text (base/option_text.h): "rate=20,@my.conf,strict" becomes key and value of each; a file's
 // options replace its name.
 //
@@ -26,11 +31,6 @@ namespace heaprec::agent {
 // ignored. Commas and backslashes in a file have no special meaning. A file cannot include another file.
 //
 // Failure:  a file that cannot be read, or does not contain options: the error names file and line.
-struct Option {
-  std::string key, value;
-  std::string where;  // "my.conf:3: "; empty: not from a file
-};
-
 Result<std::vector<Option>> SplitOptions(std::string_view text);
 
 // "rate=20,source=jvmti,strict", in the form that SplitOptions reads.

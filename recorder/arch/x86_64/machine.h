@@ -48,10 +48,8 @@ inline constexpr int kEntryWrapper = -6;
 inline constexpr bool kSignsReturnAddresses = false;
 inline uintptr_t WithoutSignature(uintptr_t return_address) { return return_address; }
 
-// Counters that only one thread writes.
-//
-// Adds `bytes` and one block. Each addition is one instruction, so a signal handler of the thread cannot interrupt it.
-// It is not locked, which would cost five times as much.
+// Adds `bytes` and one block to counters that only this thread writes. Each addition is one instruction, so a signal
+// handler of the thread cannot interrupt it. It is not locked, which would cost five times as much.
 inline void AddOwn(std::atomic<uint64_t>* of_bytes, std::atomic<uint64_t>* of_blocks, uint64_t bytes) {
   asm("addq %2, %0\n\taddq $1, %1" : "+m"(*of_bytes), "+m"(*of_blocks) : "r"(bytes) : "cc");
 }

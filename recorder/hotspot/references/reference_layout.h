@@ -22,14 +22,16 @@
 
 namespace heaprec::hotspot {
 
-// The place of a reference in the object that holds it: an offset, or one of the others.
+// The place of a reference in the object that holds it: a field, by its offset, any element of an array, or one of two
+// that HotSpot keeps outside of the object.
 class Place {
  public:
   static constexpr Place Field(uint32_t offset) { return Place(offset); }
   static constexpr Place StaticField(uint32_t offset) { return Place(offset | kStaticBit); }
   static constexpr Place Element() { return Place(kElement); }
-  // The java.lang.Class of the object's class, and, of a java.lang.Class, the constants of its code: strings, lambdas.
+  // From an object to the java.lang.Class of its class.
   static constexpr Place ClassOfObject() { return Place(kClass); }
+  // From a java.lang.Class to the constants of the class's code: strings, lambdas.
   static constexpr Place Constants() { return Place(kConstants); }
 
   bool is_static() const { return (value_ & kStaticBit) != 0; }

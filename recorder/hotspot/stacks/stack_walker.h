@@ -23,11 +23,6 @@
 
 namespace heaprec::hotspot {
 
-// The frames that are kept of a stack that is deeper than requested: some nearest to the allocation, and the others
-// nearest to the root, where a tree of stacks begins.
-//
-// Context:  any; the caller provides the memory.
-// Format:   docs/format/recording.md#dictionaries
 struct MethodFrame {
   const VmMethod* method;
   // Identifies method and bci as long as the process lives, even after unloading or redefinition; 0: no identity.
@@ -42,6 +37,11 @@ struct MethodFrame {
 // A stack that has just overflowed may contain hundreds of them.
 static_assert(sizeof(MethodFrame) == 24);
 
+// The frames that are kept of a stack that is deeper than requested: some nearest to the allocation, and the others
+// nearest to the root, where a tree of stacks begins.
+//
+// Context:  any; the caller provides the memory.
+// Format:   docs/format/recording.md#dictionaries
 class FrameSelection {
  public:
   // Keeps at most room.size() >= 1 frames.

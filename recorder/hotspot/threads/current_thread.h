@@ -17,16 +17,16 @@
 
 namespace heaprec::hotspot {
 
-// The JavaThread of a JNIEnv: the environment is a member of its thread, always at the same offset.
-//
-// Context:  setup: Resolve, on an attached Java thread in the live phase. The others: any.
-// Threads:  any.
-// Failure:  Resolve returns an Error if java.lang.Thread does not lead to its JavaThread.
 //
 // Words of the calling thread, in its thread-local storage; zero at first.
 struct ThreadWords;
 ThreadWords* OwnThreadWords();
 
+// The JavaThread of a JNIEnv: the environment is a member of its thread, always at the same offset.
+//
+// Context:  setup: Resolve, on an attached Java thread in the live phase. The others: any.
+// Threads:  any.
+// Failure:  Resolve returns an Error if java.lang.Thread does not lead to its JavaThread.
 class ThreadOfEnv {
  public:
   // `current`: the calling java.lang.Thread. A virtual thread has the environment of its carrier.

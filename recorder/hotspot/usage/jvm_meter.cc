@@ -15,7 +15,8 @@ using format::AccountItem;
 using format::Amount;
 
 constexpr uint64_t kWordBytes = 8;
-// What cannot be reserved is no limit; the JVM rounds the largest number down to its alignment.
+// Maxima from here on mean "no limit". The JVM's own value for that is the largest number, rounded down to an
+// alignment.
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 // One machine word, loaded once: the JVM may be writing it.

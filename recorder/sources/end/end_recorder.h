@@ -51,7 +51,7 @@ class EndRecorder {
 
  private:
   using Frames = std::array<format::RingFrame, SampleWriter::kMaxEventFrames>;
-  // The most of a second that are recorded one by one.
+  // Maximum errors of one second that are recorded one by one.
   static constexpr uint64_t kErrorsPerSecond = 10;
 
   EndRecorder(const Jvm& jvm, SampleWriter& writer, HeapStateRecorder& states)
@@ -61,14 +61,13 @@ class EndRecorder {
   void CommitHere(SampleWriter::Event event);
   bool IsCalledBy(jmethodID method) const;
   bool MayRecordError();
-  // The number of errors of this class so far, this one included.
   struct ErrorClass {
     jclass type = nullptr;  // a global reference
     const char* name = nullptr;
-    std::atomic<uint64_t> count{0};
+    std::atomic<uint64_t> count{0};  // errors of this class so far
   };
 
-  // A site that starts threads: its row is due when an eighth has come to what it had, or after a second.
+  // A site that starts threads. Its row is written again when its count has grown by an eighth, or after a second.
   struct Site {
     std::atomic<uint64_t> key{0};  // of its stack; 0: free
     std::atomic<uint64_t> started{0}, failed{0}, total{0};

@@ -15,7 +15,8 @@ namespace {
 // The drain's own lane hint: it writes windows only.
 constexpr uint32_t kDrainLane = 0;
 
-// The thread's latest event. A carrier of virtual threads may have the event of another thread, for another exception.
+// The latest event of the platform thread. On a carrier it may be the event of a virtual thread that ran there before;
+// `exception` tells them apart.
 struct LastThrow {
   const void* exception;  // address at that time: if the object was moved since, it counts twice
   jmethodID method;       // where it was thrown; if is_caught, its handler

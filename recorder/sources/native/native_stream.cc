@@ -25,7 +25,7 @@ using buffer::LaneLease;
 // More than a thread can allocate, and exact as a double.
 constexpr double kFarAway = 0x1p62;
 
-// A thread is inside for microseconds, unless it is descheduled.
+// At the end, how long to wait for threads that are inside a hook: there they are for microseconds, unless descheduled.
 constexpr int kMaxPauses = 50;
 constexpr timespec kPause{0, 1'000'000};
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,18 +34,18 @@ constexpr uint64_t kReadingNs = 2'000'000'000;
 constexpr int kLastJdkThatRestores = 17;
 constexpr uint64_t kRestoringNsPerMiB = 450'000;
 constexpr size_t kMostRoots = 1 << 22;
-// The graph needs three times the memory of the noted references.
-constexpr uint64_t kGraphShare = 4;
+// Of the memory, a quarter is for the noted references, the rest for the graph: so many bytes a node.
+constexpr uint64_t kNotesShare = 4, kBytesOfMemoryANode = 80;
 
 // What a reference is: the number of a field, or one of these.
-constexpr uint32_t kStaticBit = 1 << 18;
-constexpr uint32_t kElement = (1 << 19) - 1, kClassOf = kElement - 1, kConstants = kElement - 2, kLoader = kElement - 3,
+constexpr uint32_t kStaticBit = 1 << 17;
+constexpr uint32_t kElement = (1 << 18) - 1, kClassOf = kElement - 1, kConstants = kElement - 2, kLoader = kElement - 3,
                    kHidden = kElement - 4, kMostFields = kStaticBit - 16;
 bool IsStatic(uint32_t place) { return (place & kStaticBit) != 0 && place < kHidden; }
 
 // A reference is the object's address, of which the lowest three bits are 0, and the place. An object's references
 // follow an entry with its own address and kOfObject, and one with the tag of its class.
-constexpr int kPlaceBits = 20, kAddressBits = 47;
+constexpr int kPlaceBits = 19, kAddressBits = 48;
 constexpr uint64_t kOfObject = (1 << kPlaceBits) - 1;
 static_assert(kAddressBits - 3 + kPlaceBits == 64);
 uint64_t Entry(uint64_t address, uint64_t place) { return address >> 3 << kPlaceBits | place; }
@@ -148,10 +149,18 @@ class Classes {
   }
   // By the number that JVMTI gives it; empty: there is no such field.
   std::string_view FieldOf(jlong tag, uint32_t number) {
-    if (!IsClass(tag)) return {};
-    Class& of = At(tag);
-    if (!of.fields) of.fields = FieldsOf(tag);
-    return number < of.fields->size() ? std::string_view((*of.fields)[number]) : std::string_view();
+    const Fields* const fields = FieldsOfClass(tag);
+    return fields != nullptr && number < fields->names.size() ? std::string_view(fields->names[number])
+                                                              : std::string_view();
+  }
+  // Whether the field is one of java.lang.ref.Reference: what it refers to, and that by which the collector links it.
+  bool IsReferent(jlong tag, uint32_t number) {
+    const Fields* const fields = FieldsOfClass(tag);
+    return fields != nullptr && number == fields->referent;
+  }
+  bool IsDiscovered(jlong tag, uint32_t number) {
+    const Fields* const fields = FieldsOfClass(tag);
+    return fields != nullptr && number == fields->discovered;
   }
   std::string SignatureOf(jclass mirror) const {
     char* text = nullptr;
@@ -165,12 +174,16 @@ class Classes {
 
  private:
   static constexpr jint kMoreLocals = 64;
+  struct Fields {
+    std::vector<std::string> names;
+    uint32_t referent = UINT32_MAX, discovered = UINT32_MAX;
+  };
   struct Class {
     jclass mirror = nullptr;
     bool is_permanent = false;
     std::string name;
     std::optional<Reference> reference;
-    std::optional<std::vector<std::string>> fields;
+    std::optional<Fields> fields;
   };
 
   Classes(jvmtiEnv* jvmti, JNIEnv* jni) : jvmti_(jvmti), jni_(jni) {}
@@ -232,16 +245,29 @@ class Classes {
     }
     jvmti_->Deallocate(reinterpret_cast<unsigned char*>(list));
   }
+  const Fields* FieldsOfClass(jlong tag) {
+    if (!IsClass(tag)) return nullptr;
+    if (!At(tag).fields) At(tag).fields = FieldsOf(tag);
+    return &*At(tag).fields;
+  }
   // JVMTI counts the fields of all interfaces first, then those of the classes from Object on.
-  std::vector<std::string> FieldsOf(jlong tag) const {
+  Fields FieldsOf(jlong tag) {
     std::vector<jlong> classes, interfaces;
     for (jlong of = tag; of != 0; of = SuperOf(of)) {
       classes.push_back(of);
       AddInterfaces(of, &interfaces);
     }
-    std::vector<std::string> fields;
-    for (const jlong of : interfaces) AddFields(of, &fields);
-    for (size_t i = classes.size(); i-- > 0;) AddFields(classes[i], &fields);
+    Fields fields;
+    for (const jlong of : interfaces) AddFields(of, &fields.names);
+    for (size_t i = classes.size(); i-- > 0;) {
+      const size_t first = fields.names.size();
+      AddFields(classes[i], &fields.names);
+      if (NameOf(classes[i]) != "java/lang/ref/Reference") continue;
+      for (size_t field = first; field < fields.names.size(); ++field) {
+        if (fields.names[field] == "referent") fields.referent = static_cast<uint32_t>(field);
+        if (fields.names[field] == "discovered") fields.discovered = static_cast<uint32_t>(field);
+      }
+    }
     return fields;
   }
 
@@ -264,14 +290,15 @@ class NotedReferences {
     jlong tag;
   };
 
-  // `most_tag`: the largest tag. `from_object`: nothing but fields and elements of arrays is followed.
-  Status Map(uint64_t memory_bytes, jlong most_tag, bool from_object) {
+  // `most_tag`: the largest tag. `from_object`: nothing but fields and elements of arrays is followed. `classes` must
+  // outlive it.
+  Status Map(const Classes& classes, uint64_t memory_bytes, jlong most_tag, bool from_object) {
+    classes_ = &classes;
     from_object_ = from_object;
     const auto tags = static_cast<size_t>(most_tag) + 1;
     constexpr size_t kLeastEntries = 1 << 16;
-    for (const Status& made :
-         {entries_.Map(std::max<size_t>(kLeastEntries, memory_bytes / sizeof(uint64_t))), roots_.Map(kMostRoots),
-          tagged_.Map(tags), is_noted_.Map(tags), class_is_noted_.Map(tags)}) {
+    for (const Status& made : {entries_.Map(std::max<size_t>(kLeastEntries, memory_bytes / sizeof(uint64_t))),
+                               roots_.Map(kMostRoots), tagged_.Map(tags), is_noted_.Map(tags)}) {
       if (!made.ok()) return made;
     }
     return {};
@@ -282,6 +309,7 @@ class NotedReferences {
     jvmtiHeapCallbacks callbacks{};
     callbacks.heap_reference_callback = OnReference;
     const jvmtiError error = jvmti->FollowReferences(0, nullptr, from, &callbacks, this);
+    end_ns_ = MonotonicNs();
     if (error != JVMTI_ERROR_NONE)
       return Error{fmt::format("FollowReferences: JVMTI error {}", static_cast<int>(error))};
     return {};
@@ -310,13 +338,10 @@ class NotedReferences {
     if (referrer_tag == nullptr) return NoteRoot(kind, info, address);
     const uint32_t place = PlaceOf(kind, info);
     if (from_object_ && kind != JVMTI_HEAP_REFERENCE_FIELD && kind != JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT) return 0;
-    // The first object of a class keeps the class alive.
-    if (kind == JVMTI_HEAP_REFERENCE_CLASS) {
-      if (referrer_class_tag <= 0 || static_cast<size_t>(referrer_class_tag) >= class_is_noted_.size() ||
-          std::exchange(class_is_noted_[static_cast<size_t>(referrer_class_tag)], uint8_t{1}) != 0) {
-        return JVMTI_VISIT_OBJECTS;
-      }
-    }
+    // That an object keeps its class alive is known from the tag of its class.
+    const bool is_class = kind == JVMTI_HEAP_REFERENCE_CLASS;
+    if (is_class && (!classes_->IsClass(referrer_class_tag) || classes_->IsPermanent(referrer_class_tag)))
+      return JVMTI_VISIT_OBJECTS;
     const auto referrer = hotspot::Load<uint64_t>(reinterpret_cast<uintptr_t>(referrer_tag) - kBeforeReferrerTag);
     if (referrer >> kAddressBits != 0 || referrer % 8 != 0) return Abort(WalkEnd::kFailed);
     if (entries_.size() - entry_count_ < 3) return Abort(WalkEnd::kMemory);
@@ -326,7 +351,7 @@ class NotedReferences {
       entries_[entry_count_++] = static_cast<uint64_t>(referrer_class_tag);
       referrer_ = referrer;
     }
-    entries_[entry_count_++] = Entry(address, place);
+    if (!is_class) entries_[entry_count_++] = Entry(address, place);
     return JVMTI_VISIT_OBJECTS;
   }
 
@@ -357,10 +382,8 @@ class NotedReferences {
       begin_ns_ = MonotonicNs();
       deadline_ns_ = begin_ns_ + pause_ns_ - std::min(pause_ns_ / 2, kReserveNs);
     }
-    if (end_ == WalkEnd::kComplete && ++looks_ % kBetweenLooks == 0) {
-      end_ns_ = MonotonicNs();
-      if (end_ns_ >= deadline_ns_) end_ = WalkEnd::kTime;
-    }
+    if (end_ == WalkEnd::kComplete && ++looks_ % kBetweenLooks == 0 && MonotonicNs() >= deadline_ns_)
+      end_ = WalkEnd::kTime;
     return end_ == WalkEnd::kComplete;
   }
   jint Abort(WalkEnd why) {
@@ -368,6 +391,7 @@ class NotedReferences {
     return JVMTI_VISIT_ABORT;
   }
 
+  const Classes* classes_ = nullptr;
   bool from_object_ = false;
   uint64_t pause_ns_ = 0, begin_ns_ = 0, end_ns_ = 0, deadline_ns_ = 0, referrer_ = 0;
   uint32_t looks_ = 0;
@@ -375,7 +399,7 @@ class NotedReferences {
   MappedArray<uint64_t> entries_;
   MappedArray<Root> roots_;
   MappedArray<Tagged> tagged_;
-  MappedArray<uint8_t> is_noted_, class_is_noted_;  // by tag
+  MappedArray<uint8_t> is_noted_;  // by tag
   size_t entry_count_ = 0, root_count_ = 0, tagged_count_ = 0;
 };
 
@@ -383,37 +407,42 @@ class NotedReferences {
 class Graph {
  public:
   static constexpr uint32_t kNone = UINT32_MAX, kRootBit = 1U << 31;
+  // Of Node::parent: a class that is never unloaded.
+  static constexpr uint32_t kClassRoot = kRootBit - 2;
   struct Node {
     uint64_t address;
     jlong tag, class_tag;  // its own, and that of its class; 0: none
-    uint32_t first;        // index of its references among the entries; kNone: none
+    uint32_t first;        // index of its references among the entries, plus 1; 0: none
     uint32_t parent;  // the node that it was reached from, or kRootBit and the number of a root; kNone: not reached
     uint32_t place;
     PathStrength strength;
   };
 
-  // `own_thread`: the id in Java of the thread that searches.
-  Graph(const NotedReferences& noted, jvmtiEnv* jvmti, Classes* classes, uint64_t own_thread)
-      : noted_(noted), jvmti_(jvmti), classes_(*classes), own_thread_(own_thread), slots_(1 << 12, kNone) {
-    const auto entries = noted.entries();
-    uint32_t at = kNone;
-    for (size_t i = 0; i < entries.size(); ++i) {
-      const uint32_t node = NodeOf(AddressOf(entries[i]));
-      if ((entries[i] & kOfObject) != kOfObject) continue;
-      at = node;
-      nodes_[at].class_tag = static_cast<jlong>(entries[++i]);
-      // JVMTI may come back to an object; its later references are those of another node.
-      if (nodes_[at].first == kNone) nodes_[at].first = static_cast<uint32_t>(i + 1);
+  // All must outlive it. `own_thread`: the id in Java of the thread that searches. Afterwards end() says whether the
+  // memory or the time was too short for all references.
+  static Result<std::unique_ptr<Graph>> Make(const NotedReferences& noted, jvmtiEnv* jvmti, Classes* classes,
+                                             uint64_t own_thread, uint64_t memory_bytes, uint64_t give_up_ns) {
+    std::unique_ptr<Graph> graph(new Graph(noted, jvmti, classes, own_thread, give_up_ns));
+    constexpr uint64_t kLeastNodes = 1 << 12;
+    const uint64_t nodes =
+        std::min<uint64_t>(std::max(kLeastNodes, memory_bytes / kBytesOfMemoryANode),
+                           noted.entries().size() + noted.roots().size() + noted.tagged().size() + 1);
+    for (const Status& made :
+         {graph->nodes_.Map(nodes), graph->slots_.Map(std::bit_ceil(2 * nodes)), graph->queue_.Map(nodes)}) {
+      if (!made.ok()) return made.error();
     }
-    for (const auto& tagged : noted.tagged()) nodes_[NodeOf(tagged.address)].tag = tagged.tag;
+    graph->Build();
+    return graph;
   }
 
-  size_t size() const { return nodes_.size(); }
+  WalkEnd end() const { return end_; }
+  size_t size() const { return count_; }
   const Node& operator[](uint32_t node) const { return nodes_[node]; }
   uint32_t Find(uint64_t address) const {
     for (size_t slot = Hash(address);; ++slot) {
       const uint32_t node = slots_[slot & (slots_.size() - 1)];
-      if (node == kNone || nodes_[node].address == address) return node;
+      if (node == 0) return kNone;
+      if (nodes_[node - 1].address == address) return node - 1;
     }
   }
 
@@ -423,15 +452,19 @@ class Graph {
       if (classes_.IsPermanent(tagged.tag)) Reach(Find(tagged.address), kRootBit | kClassRoot, kHidden);
     }
     const auto roots = noted_.roots();
-    for (size_t i = 0; i < roots.size(); ++i)
+    for (size_t i = 0; i < roots.size(); ++i) {
       if (!IsOwn(roots[i]) && !IsConstantOfCode(roots[i]))
-        Reach(NodeOf(roots[i].address), kRootBit | static_cast<uint32_t>(i), kHidden);
+        Reach(Find(roots[i].address), kRootBit | static_cast<uint32_t>(i), kHidden);
+    }
     Drain();
-    for (size_t soft = 0; soft < soft_.size(); ++soft) FollowReferent(soft_[soft], PathStrength::kSoft);
-    for (size_t final = 0; final < final_.size(); ++final) FollowReferent(final_[final], PathStrength::kFinal);
+    strength_ = PathStrength::kSoft;
+    while (soft_next_ < soft_.size()) FollowReferents(soft_, &soft_next_);
+    strength_ = PathStrength::kFinal;
+    while (final_next_ < final_.size() || soft_next_ < soft_.size()) {
+      FollowReferents(final_, &final_next_);
+      FollowReferents(soft_, &soft_next_);
+    }
   }
-  // Of Node::parent: a class that is never unloaded.
-  static constexpr uint32_t kClassRoot = kRootBit - 2;
 
   // From one object only.
   void SearchFrom(uint32_t node) {
@@ -440,22 +473,50 @@ class Graph {
   }
 
  private:
+  Graph(const NotedReferences& noted, jvmtiEnv* jvmti, Classes* classes, uint64_t own_thread, uint64_t give_up_ns)
+      : noted_(noted), jvmti_(jvmti), classes_(*classes), own_thread_(own_thread), give_up_ns_(give_up_ns) {}
   static size_t Hash(uint64_t address) { return address / 8 * 0x9E3779B97F4A7C15U >> 20; }
 
-  uint32_t NodeOf(uint64_t address) {
-    if (const uint32_t node = Find(address); node != kNone) return node;
-    if (nodes_.size() >= slots_.size() / 2) {
-      slots_.assign(slots_.size() * 2, kNone);
-      for (uint32_t node = 0; node < nodes_.size(); ++node) Place(node);
+  void Build() {
+    for (const auto& tagged : noted_.tagged()) {
+      const uint32_t node = NodeOf(tagged.address);
+      if (node == kNone) return;
+      nodes_[node].tag = tagged.tag;
+      if (classes_.IsClass(tagged.tag)) mirrors_.resize(std::max(mirrors_.size(), static_cast<size_t>(tagged.tag) + 1));
+      if (classes_.IsClass(tagged.tag)) mirrors_[static_cast<size_t>(tagged.tag)] = node + 1;
     }
-    nodes_.push_back({address, 0, 0, kNone, kNone, 0, PathStrength::kStrong});
-    Place(static_cast<uint32_t>(nodes_.size() - 1));
-    return static_cast<uint32_t>(nodes_.size() - 1);
+    for (const auto& root : noted_.roots()) {
+      if (NodeOf(root.address) == kNone) return;
+    }
+    const auto entries = noted_.entries();
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const uint32_t node = MayGoOn() ? NodeOf(AddressOf(entries[i])) : kNone;
+      if (node == kNone) return;
+      if ((entries[i] & kOfObject) != kOfObject) continue;
+      nodes_[node].class_tag = static_cast<jlong>(entries[++i]);
+      if (nodes_[node].first == 0) nodes_[node].first = static_cast<uint32_t>(i + 2);
+    }
   }
-  void Place(uint32_t node) {
-    size_t slot = Hash(nodes_[node].address);
-    while (slots_[slot & (slots_.size() - 1)] != kNone) ++slot;
-    slots_[slot & (slots_.size() - 1)] = node;
+
+  bool MayGoOn() {
+    if (end_ == WalkEnd::kComplete && ++looks_ % kBetweenLooks == 0 && MonotonicNs() >= give_up_ns_)
+      end_ = WalkEnd::kTime;
+    return end_ == WalkEnd::kComplete;
+  }
+
+  // kNone: there is no memory for another one.
+  uint32_t NodeOf(uint64_t address) {
+    size_t slot = Hash(address) & (slots_.size() - 1);
+    for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+      if (nodes_[slots_[slot] - 1].address == address) return slots_[slot] - 1;
+    }
+    if (count_ == nodes_.size()) {
+      end_ = WalkEnd::kMemory;
+      return kNone;
+    }
+    nodes_[count_] = {address, 0, 0, 0, kNone, 0, PathStrength::kStrong};
+    slots_[slot] = static_cast<uint32_t>(++count_);
+    return static_cast<uint32_t>(count_ - 1);
   }
 
   void Reach(uint32_t node, uint32_t parent, uint32_t place) {
@@ -463,13 +524,14 @@ class Graph {
     nodes_[node].parent = parent;
     nodes_[node].place = place;
     nodes_[node].strength = strength_;
-    queue_.push_back(node);
+    queue_[queued_++] = node;
   }
 
   template <typename Visit>
   void ForEach(uint32_t node, const Visit& visit) const {
+    if (nodes_[node].first == 0) return;
     const auto entries = noted_.entries();
-    for (size_t i = nodes_[node].first; i < entries.size() && (entries[i] & kOfObject) != kOfObject; ++i)
+    for (size_t i = nodes_[node].first - 1; i < entries.size() && (entries[i] & kOfObject) != kOfObject; ++i)
       visit(Find(AddressOf(entries[i])), static_cast<uint32_t>(entries[i] & kOfObject));
   }
   // What the agent itself refers to during the search.
@@ -482,38 +544,47 @@ class Graph {
     return root.kind == RootKind::kJniLocal && root.method != nullptr &&
            jvmti_->IsMethodNative(root.method, &is_native) == JVMTI_ERROR_NONE && is_native == JNI_FALSE;
   }
-  bool IsReferent(uint32_t node, uint32_t place) {
-    return place < kMostFields && classes_.FieldOf(nodes_[node].class_tag, place) == "referent";
-  }
 
   void Drain() {
     using Reference = Classes::Reference;
-    for (; next_ < queue_.size(); ++next_) {
+    for (; next_ < queued_ && MayGoOn(); ++next_) {
       const uint32_t node = queue_[next_];
-      const Reference reference = classes_.ReferenceOf(nodes_[node].class_tag);
+      const jlong of = nodes_[node].class_tag;
+      const Reference reference = classes_.ReferenceOf(of);
       if (reference == Reference::kSoft) soft_.push_back(node);
       if (reference == Reference::kFinal) final_.push_back(node);
       ForEach(node, [&](uint32_t to, uint32_t place) {
-        if (reference == Reference::kNone || !IsReferent(node, place)) Reach(to, node, place);
+        const bool is_weak =
+            reference != Reference::kNone && (classes_.IsReferent(of, place) || classes_.IsDiscovered(of, place));
+        if (!is_weak) Reach(to, node, place);
       });
+      if (of > 0 && static_cast<size_t>(of) < mirrors_.size() && mirrors_[static_cast<size_t>(of)] != 0)
+        Reach(mirrors_[static_cast<size_t>(of)] - 1, node, kClassOf);
     }
   }
-  void FollowReferent(uint32_t node, PathStrength strength) {
-    strength_ = std::max(strength_, strength);
-    ForEach(node, [&](uint32_t to, uint32_t place) {
-      if (IsReferent(node, place)) Reach(to, node, place);
-    });
+  void FollowReferents(const std::vector<uint32_t>& references, size_t* next) {
+    for (; *next < references.size(); ++*next) {
+      const uint32_t node = references[*next];
+      ForEach(node, [&](uint32_t to, uint32_t place) {
+        if (classes_.IsReferent(nodes_[node].class_tag, place)) Reach(to, node, place);
+      });
+    }
     Drain();
   }
 
   const NotedReferences& noted_;
   jvmtiEnv* const jvmti_;
   Classes& classes_;
-  const uint64_t own_thread_;
-  std::vector<Node> nodes_;
-  std::vector<uint32_t> slots_;  // by the hash of the address
-  std::vector<uint32_t> queue_, soft_, final_;
-  size_t next_ = 0;
+  const uint64_t own_thread_, give_up_ns_;
+  WalkEnd end_ = WalkEnd::kComplete;
+  uint32_t looks_ = 0;
+  MappedArray<Node> nodes_;
+  MappedArray<uint32_t> slots_;  // by the hash of the address: a node, plus 1
+  MappedArray<uint32_t> queue_;
+  size_t count_ = 0, queued_ = 0, next_ = 0;
+  std::vector<uint32_t> mirrors_;  // by the tag of a class: the node of its java.lang.Class, plus 1; 0: none
+  std::vector<uint32_t> soft_, final_;
+  size_t soft_next_ = 0, final_next_ = 0;
   PathStrength strength_ = PathStrength::kStrong;
 };
 
@@ -643,8 +714,11 @@ std::optional<bool> FindsKnown(const Graph& graph, Classes* classes, uint32_t la
 }
 
 // What is left of a pause for the references.
-Result<uint64_t> PauseForReferences(const Jvm& jvm, uint64_t heap_bytes, uint64_t pause_ns) {
+Result<uint64_t> PauseForReferences(const Jvm& jvm, uint64_t pause_ns) {
   if (jvm.rules.jdk > kLastJdkThatRestores) return pause_ns;
+  // ZGC says how much was used at the last collection.
+  const uint64_t heap_bytes = std::max(jvm.heap.Used(), jvm.heap.Committed());
+  if (heap_bytes == 0) return Error{"the size of the heap is not known"};
   const uint64_t restoring_ns = (heap_bytes >> 20) * kRestoringNsPerMiB;
   if (restoring_ns < pause_ns) return pause_ns - restoring_ns;
   return Error{fmt::format("until JDK {} JVMTI restores the heap: needs paths.pause={}ms or more", kLastJdkThatRestores,
@@ -654,7 +728,7 @@ Result<uint64_t> PauseForReferences(const Jvm& jvm, uint64_t heap_bytes, uint64_
 }  // namespace
 
 Status TestJvmtiSearch(const Jvm& jvm, JNIEnv* jni, const KnownChain& known, const JvmtiSearchLimits& limits) {
-  if (const auto pause = PauseForReferences(jvm, jvm.heap.Used(), limits.pause_ns); !pause.ok()) return pause.error();
+  if (const auto pause = PauseForReferences(jvm, limits.pause_ns); !pause.ok()) return pause.error();
   const auto environment = Environment::Make(jvm.vm);
   if (!environment.ok()) return environment.error();
   jvmtiEnv* const jvmti = (*environment)->get();
@@ -666,10 +740,12 @@ Status TestJvmtiSearch(const Jvm& jvm, JNIEnv* jni, const KnownChain& known, con
     return Error{"objects cannot be tagged"};
   }
   NotedReferences noted;
-  Status done = noted.Map(0, last_tag, /*from_object=*/true);
+  Status done = noted.Map(**classes, 0, last_tag, /*from_object=*/true);
   if (done.ok()) done = noted.Follow(jvmti, known.first, UINT64_MAX / 2);
   if (!done.ok()) return done;
-  Graph graph(noted, jvmti, classes->get(), 0);
+  const auto made = Graph::Make(noted, jvmti, classes->get(), 0, 0, UINT64_MAX);
+  if (!made.ok()) return made.error();
+  Graph& graph = **made;
   uint32_t first = Graph::kNone, last = Graph::kNone;
   for (const auto& tagged : noted.tagged()) {
     if (tagged.tag == first_tag) first = graph.Find(tagged.address);
@@ -682,10 +758,8 @@ Status TestJvmtiSearch(const Jvm& jvm, JNIEnv* jni, const KnownChain& known, con
 }
 
 Result<FoundPaths> SearchByJvmti(const Jvm& jvm, JNIEnv* jni, WeakRefTable& tracked, const KnownChain& known,
-                                 const JvmtiSearchLimits& limits) {
-  // Until the first collection ZGC does not say how much is used.
-  const uint64_t used = jvm.heap.Used();
-  const auto pause_ns = PauseForReferences(jvm, used != 0 ? used : jvm.heap.Committed(), limits.pause_ns);
+                                 const JvmtiSearchLimits& limits, bool* is_final) {
+  const auto pause_ns = PauseForReferences(jvm, limits.pause_ns);
   if (!pause_ns.ok()) return pause_ns.error();
   const auto environment = Environment::Make(jvm.vm);
   if (!environment.ok()) return environment.error();
@@ -732,24 +806,32 @@ Result<FoundPaths> SearchByJvmti(const Jvm& jvm, JNIEnv* jni, WeakRefTable& trac
   }
 
   NotedReferences noted;
-  Status done = noted.Map(limits.memory_bytes / kGraphShare, next_tag, /*from_object=*/false);
+  Status done = noted.Map(**classes, limits.memory_bytes / kNotesShare, next_tag, /*from_object=*/false);
   if (done.ok()) done = noted.Follow(jvmti, nullptr, *pause_ns);
   if (!done.ok()) return done.error();
-  if (noted.end() == WalkEnd::kFailed) return Error{"JVMTI does not have addresses where they are expected"};
+  if (noted.end() == WalkEnd::kFailed) {
+    *is_final = true;
+    return Error{"JVMTI does not have addresses where they are expected"};
+  }
 
-  Graph graph(noted, jvmti, classes->get(), own.java_tid);
+  const uint64_t give_up_ns = MonotonicNs() + std::max(kReadingNs, limits.pause_ns);
+  const auto made = Graph::Make(noted, jvmti, classes->get(), own.java_tid, limits.memory_bytes, give_up_ns);
+  if (!made.ok()) return made.error();
+  Graph& graph = **made;
   graph.Search();
+  const WalkEnd end = noted.end() == WalkEnd::kComplete ? graph.end() : noted.end();
   std::vector<uint32_t> node_of(static_cast<size_t>(next_tag), Graph::kNone);  // by tag
   for (const auto& tagged : noted.tagged()) node_of[static_cast<size_t>(tagged.tag)] = graph.Find(tagged.address);
   const auto of = [&node_of](jlong tag) { return node_of[static_cast<size_t>(tag)]; };
-  if (!FindsKnown(graph, classes->get(), of(last_tag), of(first_tag)).value_or(noted.end() != WalkEnd::kComplete))
+  if (!FindsKnown(graph, classes->get(), of(last_tag), of(first_tag)).value_or(end != WalkEnd::kComplete)) {
+    *is_final = true;
     return Error{"an object of the agent's own was not found as it should be"};
+  }
 
   auto paths = PathSet::Make();
   if (!paths.ok()) return paths.error();
-  FoundPaths found{noted.end(), graph.size(), noted.paused_ns(), std::move(*paths), {}};
+  FoundPaths found{end, graph.size(), noted.paused_ns(), std::move(*paths), {}};
   PathReader reader(jvmti, jni, noted, graph, classes->get(), &found.paths);
-  const uint64_t give_up_ns = MonotonicNs() + kReadingNs;
   for (const auto& [tag, sample] : wanted) {
     const uint32_t node = of(tag);
     if (node == Graph::kNone || graph[node].parent == Graph::kNone) continue;

@@ -6,7 +6,7 @@
 // references are searched breadth first, so a chain is a shortest one among those that were noted. What an address is
 // good for is checked with objects of the agent's own, by a chain that they are known to have.
 //
-// Memory:   8 bytes a reference and 16 bytes an object during the pause, 40 bytes an object after it.
+// Memory:   at most `memory_bytes`: 8 bytes a reference and 16 an object during the pause, 60 an object after it.
 // Units:    ns of CLOCK_MONOTONIC, bytes.
 // Context:  an attached thread in native state.
 // Failure:  an Error if nothing may be believed, or JVMTI refuses.
@@ -39,8 +39,8 @@ struct JvmtiSearchLimits {
 // Finds the known chain, from its first object on. An Error says why JVMTI's references are of no use here.
 Status TestJvmtiSearch(const Jvm& jvm, JNIEnv* jni, const KnownChain& known, const JvmtiSearchLimits& limits);
 
-// `tracked`: the objects to find. It must have an entry for each of them, by its reference.
+// `tracked`: the objects to find. Sets `is_final` if it fails in a way in which the next search would, too.
 Result<FoundPaths> SearchByJvmti(const Jvm& jvm, JNIEnv* jni, WeakRefTable& tracked, const KnownChain& known,
-                                 const JvmtiSearchLimits& limits);
+                                 const JvmtiSearchLimits& limits, bool* is_final);
 
 }  // namespace heaprec::sources

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,7 +41,7 @@ constexpr uintptr_t kAddressBeforeTag = 16;
 constexpr double kSearchShare = 0.8;
 // HotSpot stops and resumes its threads outside of what is measured here.
 constexpr uint64_t kReserveNs = 1'000'000;
-// The agent's test of itself may take as long, whatever paths.pause is.
+// Maximum pause of the agent's test of itself, whatever paths.pause is.
 constexpr uint64_t kTestNs = 50'000'000;
 constexpr uint64_t kRootsBetweenLooks = 256;
 constexpr size_t kMostRoots = 1 << 22;
@@ -342,6 +343,8 @@ void PathRecorder::Pause::ReadPaths() {
 // What a search that does not enter an object no longer finds is held by that object alone: it is what would become
 // garbage with it.
 void PathRecorder::Pause::SearchAroundHolders(size_t listed, uint64_t search_ns) {
+  const uint64_t needs_ns = search_ns + search_ns / 4;
+  if (MonotonicNs() + needs_ns >= deadline_ns_) return;
   struct Candidate {
     uint32_t at, reference;
     float share;
@@ -364,7 +367,7 @@ void PathRecorder::Pause::SearchAroundHolders(size_t listed, uint64_t search_ns)
     if (!path) return;
     candidates[i].path = *path;
   }
-  for (size_t i = 0; i < count && MonotonicNs() + search_ns + search_ns / 4 < deadline_ns_; ++i) {
+  for (size_t i = 0; i < count && MonotonicNs() + needs_ns < deadline_ns_; ++i) {
     walk_->Restart(candidates[i].reference);
     const bool is_complete = AddRoots(listed) && walk_->Run(deadline_ns_) == HeapWalk::End::kComplete;
     end_ = WalkEnd::kComplete;  // of the search that found the paths
@@ -462,7 +465,6 @@ namespace {
 
 // An Error says why the agent does not read this heap itself.
 Result<ReferenceLayout> LayoutOf(const Jvm& jvm, JNIEnv* jni) {
-  if (!jvm.internals.ok()) return Error{"the JVM's memory is not read"};
   const std::string gc = jvm.GcName();
   if (gc != "G1" && gc != "Parallel" && gc != "Serial") return Error{fmt::format("the {} collector", gc)};
   if (!jvm.names.ids_lead_to_methods()) return Error{"jmethodIDs do not lead to methods"};
@@ -476,22 +478,19 @@ Result<ReferenceLayout> LayoutOf(const Jvm& jvm, JNIEnv* jni) {
 Result<std::unique_ptr<PathRecorder>> PathRecorder::Make(const Jvm& jvm, JNIEnv* jni, SampleWriter& writer,
                                                          HeapStateRecorder& states, WeakRefTable& tracked,
                                                          const PathLimits& limits) {
+  if (!jvm.internals.ok()) return Error{"the JVM's memory is not read"};
   std::unique_ptr<PathRecorder> made(new PathRecorder(jvm, writer, states, tracked, limits));
   Status usable = made->MakeAnchors(jni);
   if (!usable.ok()) return usable.error();
   auto layout = LayoutOf(jvm, jni);
   if (layout.ok()) {
     made->layout_ = *layout;
-    usable = made->SearchOnce(jni, /*is_test=*/true);
-    if (usable.ok()) return made;
-    layout = usable.error();
-    made->layout_.reset();
-    made->has_failed_ = false;
+  } else {
+    made->why_by_jvmti_ = layout.error().message;
   }
-  made->why_by_jvmti_ = layout.error().message;
   usable = made->SearchOnce(jni, /*is_test=*/true);
-  if (!usable.ok()) return Error{fmt::format("{}; {}", made->why_by_jvmti_, usable.error().message)};
-  return made;
+  if (usable.ok()) return made;
+  return layout.ok() ? usable.error() : Error{fmt::format("{}; {}", layout.error().message, usable.error().message)};
 }
 
 Status PathRecorder::MakeAnchors(JNIEnv* jni) {
@@ -553,7 +552,7 @@ Status PathRecorder::SearchOnce(JNIEnv* jni, bool is_test) {
     const KnownChain known{anchor_, held_};
     const JvmtiSearchLimits limits{limits_.pause_ns, MemoryLimit()};
     if (is_test) return TestJvmtiSearch(jvm_, jni, known, limits);
-    const auto found = SearchByJvmti(jvm_, jni, tracked_, known, limits);
+    const auto found = SearchByJvmti(jvm_, jni, tracked_, known, limits, &has_failed_);
     jvmtiPhase phase = JVMTI_PHASE_LIVE;
     is_over_ = jvmti_->GetPhase(&phase) == JVMTI_ERROR_NONE && phase != JVMTI_PHASE_LIVE;
     if (!found.ok()) return found.error();
@@ -576,9 +575,14 @@ void PathRecorder::Search(JNIEnv* jni) {
   const std::lock_guard lock(mutex_);
   if (has_failed_ || is_over_ || is_stopped_) return;
   ++searches_;
-  give_up_ns_ = MonotonicNs() + kWritingNs;
-  const Status searched = SearchOnce(jni, /*is_test=*/false);
+  Status searched;
+  try {
+    searched = SearchOnce(jni, /*is_test=*/false);
+  } catch (const std::bad_alloc&) {
+    searched = Error{"out of memory"};
+  }
   if (searched.ok() || is_over_) return;
+  give_up_ns_ = MonotonicNs() + kWritingNs;
   const std::string& why = searched.error().message;
   // Without memory the next search may succeed.
   Log(LogLevel::kWarn, "paths: {}{}", why, has_failed_ ? "; the heap is not searched again" : "");
@@ -588,6 +592,7 @@ void PathRecorder::Search(JNIEnv* jni) {
 }
 
 void PathRecorder::Write(JNIEnv* jni, const FoundPaths& found) {
+  give_up_ns_ = MonotonicNs() + kWritingNs;
   if (!WriteEvent({.kind = ProcessStateKind::kPathWalk,
                    .used = found.objects,
                    .committed = static_cast<uint64_t>(found.end) + format::kWalkNumber * searches_,

@@ -109,8 +109,8 @@ bool StackCapture::CaptureByJvmti(jvmtiEnv* jvmti, CapturedStack* stack) {
   return true;
 }
 
-// Uses JVMTI, and omits the same frames as FrameSelection, or as a walk that gave up. Does not request a distant root:
-// the JVM would walk all frames, twice.
+// Captures by JVMTI. Omits the same frames of a deep stack as FrameSelection; if the root is too far away, all frames
+// beyond the leaf side, like a walk that stopped there: for the root the JVM would walk all frames, twice.
 bool StackCapture::Ask(jvmtiEnv* jvmti, RootSide root_side, CapturedStack* stack) const {
   const size_t most = stack->room.size();
   jvmtiFrameInfo* const frames = stack->buffer.asked.data();

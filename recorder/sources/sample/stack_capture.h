@@ -23,17 +23,7 @@
 
 namespace heaprec::sources {
 
-// Memory for the frames of one stack while it is being recorded.
-//
-// A native method may rely on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64), and the frames of
-// a deep stack would use as much. Up to kMaxOnStack frames are on the allocating thread's own stack, more in a buffer
-// of a pool. If all buffers are in use, only the frames that fit on the stack are recorded.
-//
-// Units:    frames.
-// Context:  StackBufferPool: setup. Lease: alloc: no heap, no waiting for a lock.
-// Threads:  any number of leases; each belongs to the thread that took it.
-// Failure:  ok() is false: the pool is not needed, or has no free buffer.
-// The parts of such memory, for stacks of up to `depth` frames. Unused parts are not touched.
+// Memory for the frames of one stack of up to `depth` frames while it is being recorded. Unused parts are not touched.
 struct StackBuffer {
   // 80 bytes per frame.
   static constexpr size_t BytesFor(size_t depth) {
@@ -54,6 +44,16 @@ struct StackBuffer {
 };
 static_assert(alignof(hotspot::MethodFrame) == 8 && alignof(jvmtiFrameInfo) == 8 && alignof(format::RingFrame) <= 8);
 
+// Memory for StackBuffers of deep stacks.
+//
+// A native method may rely on 80 KiB of its thread's stack (HotSpot's StackShadowPages on x86-64), and the frames of
+// a deep stack would use as much. Up to kMaxOnStack frames are on the allocating thread's own stack, more in a buffer
+// of the pool. If all buffers are in use, only the frames that fit on the stack are recorded.
+//
+// Units:    frames.
+// Context:  StackBufferPool: setup. Lease: alloc: no heap, no waiting for a lock.
+// Threads:  any number of leases; each belongs to the thread that took it.
+// Failure:  ok() is false: the pool is not needed, or has no free buffer.
 class StackBufferPool {
  public:
   // 20 KiB on a thread's stack.

@@ -2,7 +2,7 @@
 // descriptors and threads. Items of a snapshot's account.
 //
 // Units:    as AccountItem; ns of CLOCK_MONOTONIC.
-// Context:  drain (files are read). ReadMappings: the memory thread.
+// Context:  drain (files are read). MappingsMeter: the memory thread.
 // Threads:  one for each object.
 // Failure:  what the kernel or the container does not have is never taken; what it hides is "not known".
 // Format:   docs/format/recording.md#account

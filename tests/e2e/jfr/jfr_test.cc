@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "format/model/java_names.h"
 #include "tests/e2e/jfr/jfr_rows.h"
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"
@@ -210,7 +211,8 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view adds up the wei
   // Bytes of lost points are distributed over samples here, and over classes there.
   const Outcome summary = Run(Command{{HeaprecPath(), "summary", "--json", recording}});
   double lost = 0;
-  for (const auto& loss : nlohmann::json::parse(summary.out)["losses"]["lost"]) lost += loss["bytes"].get<double>();
+  const auto said = nlohmann::json::parse(summary.out);
+  for (const auto& loss : said["losses"]["lost"]) lost += loss["bytes"].get<double>();
   CHECK(std::abs(calibrated - total) <= kHalfAByte * events + lost);
   const std::string printed = Jfr({"print", "--events", "heaprec.AllocationSample", jfr});
   CHECK(printed.find("eventThread = \"worker-0-1\" (javaThreadId = ") != std::string::npos);
@@ -288,6 +290,16 @@ TEST_CASE("jfr print shows live objects in the same way as the JDK's own old obj
       file.StartChunk();
     }
     file.Add(format::LifecycleEvent{1, 3 * kSecond + 1, format::LifecycleKind::kDied, 1, 0});
+    format::ProcessState search;
+    search.id = 2;
+    search.time_ns = 4 * kSecond;
+    search.kind = format::ProcessStateKind::kPathWalk;
+    search.pauses = 1;
+    file.Add(search);
+    search.id = 3;
+    search.kind = format::ProcessStateKind::kPath;
+    search.used = 3;  // the sample
+    file.Add(search, {"p/Node.value@1", "p/Node.next@70", "[Lp/Node;.[]@1", "p/Leak.HEAD@1"});
     file.End("jvm exit", 5 * kSecond);
   }
   const auto old_objects = [&](const std::vector<std::string>& options) {
@@ -320,6 +332,14 @@ TEST_CASE("jfr print shows live objects in the same way as the JDK's own old obj
   INFO(text);
   CHECK(text.find("objectAge = 3.00 s") != std::string::npos);
   CHECK(text.find("java.lang.String[]") != std::string::npos);
+  // What holds it, as the JDK prints its own references; "..." are those of a run that are not shown.
+  size_t at = 0;
+  for (const char* line : {"p.Old$One", "value : p.Node", "...", "next : p.Node x 70", "[] : p.Node[]",
+                           "HEAD : java.lang.Class Class Name: p.Leak", "root = {", "system = \"Class Loader Data\""}) {
+    INFO(line);
+    at = text.find(line, at);
+    REQUIRE(at != std::string::npos);
+  }
 }
 
 namespace {
@@ -427,6 +447,52 @@ TEST_CASE("Every event of async-profiler is imported as the JDK reads it") {
     RequireSame(ReadWithHeaprec(recording), expected, 0);
     CHECK(ReadSummary(recording)["recording"]["source_reason"].get<std::string>().starts_with("async-profiler"));
   }
+}
+
+TEST_CASE("What holds old objects is imported as the JDK itself reads it") {
+  const std::string jfr = FreshFolder() + "/old.jfr";
+  // Its arrays are larger than a TLAB, so that JFR samples them.
+  const Outcome outcome =
+      Run(Java{.flags = {"-XX:StartFlightRecording=filename=" + jfr + ",path-to-gc-roots=true,settings=profile",
+                         "-XX:TLABSize=16k", "-XX:-ResizeTLAB"},
+               .main = "e2e.Held",
+               .args = {"300", "1000"}});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  // Of each object with a root: the class and the field of what holds it, "[]" for an element; "" for the root itself.
+  // Names of hidden classes are spelled differently.
+  std::vector<std::string> of_jdk, of_recording;
+  const auto holder_of = [](const std::string& class_name, const std::string& field) {
+    return class_name.substr(0, class_name.find("$$Lambda")) + "." + field;
+  };
+  const std::string text = Jfr({"print", "--json", "--events", "jdk.OldObjectSample", jfr});
+  const auto dumped = nlohmann::json::parse(text);
+  for (const auto& event : dumped["recording"]["events"]) {
+    const auto& values = event["values"];
+    if (values["root"].is_null()) continue;
+    std::string& holder = of_jdk.emplace_back();
+    const auto& reference = values["object"]["referrer"];
+    if (reference.is_null()) continue;
+    const auto& by = reference["object"];
+    const std::string name = "Class Name: ",
+                      of = by["description"].is_null() ? "" : by["description"].get<std::string>();
+    holder = holder_of(
+        of.starts_with(name) ? of.substr(name.size()) : format::JavaClassName(by["type"]["name"].get<std::string>()),
+        reference["array"].is_null() ? reference["field"]["name"].get<std::string>() : "[]");
+  }
+  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--json", "--kind", "path", Import(jfr)}});
+  REQUIRE(printed.exit_code == 0);
+  const auto imported = nlohmann::json::parse(printed.out);
+  for (const auto& event : imported["events"]) {
+    const std::string first = event["stack"]["frames"][0]["method"];
+    const size_t dot = first.rfind('.');
+    of_recording.push_back(first == "[unknown]" ? "" : holder_of(first.substr(0, dot), first.substr(dot + 1)));
+  }
+  CHECK(of_jdk.size() > 10);
+  CHECK(std::ranges::count(of_jdk, "") < static_cast<int64_t>(of_jdk.size()));
+  std::ranges::sort(of_jdk);
+  std::ranges::sort(of_recording);
+  CHECK(of_recording == of_jdk);
 }
 
 TEST_CASE("After export and import a recording has the same events, with weights to half a byte") {

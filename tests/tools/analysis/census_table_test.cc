@@ -4,7 +4,7 @@
 // holds the truth in less than 93 % of them has probability 3e-5 if it does in 95 %, and 4e-9 below 92 %; the mean of
 // the estimates is within 5.5 standard errors (4e-8).
 //
-// Few walks: 400 recordings of 1.1 s at 20 walks a second, drawn as sources/census.cc draws, of each of five programs.
+// Few walks: 400 recordings of 1.1 s at 20 walks a second, drawn as census/census.cc draws, of each of five programs.
 // Of some 1,000 intervals, of which those of one recording go together (as much as 400 independent ones), less than
 // 91 % hold the truth with probability 5e-4 if 95 % do; the seed is fixed.
 #include "tools/analysis/estimate/census_table.h"

@@ -1,4 +1,5 @@
 // heaprec import reads files of every layout, and damaged ones; the JDK's own are in tests/e2e/jfr/jfr_test.cc.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -184,6 +185,96 @@ TEST_CASE_METHOD(Scratch, "What heaprec exported comes back as it was") {
   const json summary = json::parse(Heaprec("summary --json " + (directory / "again.bin")).out);
   CHECK(summary["trustworthy"] == true);
   CHECK(summary["notes"][0].get<std::string>().find("from the samples alone") != std::string::npos);
+}
+
+namespace {
+
+// An old object, whose `referrers` are references to constants of objects: {key of the holder, of the field, skipped}.
+// The first object is 1; object i has the i-th reference. Object 9 is the class p.Kept; a field is "next" or "HEAD".
+struct JfrReference {
+  int64_t holder, field;
+  int skipped = 0;
+};
+std::string ChainFile(const std::vector<JfrReference>& references, int64_t root) {
+  JfrBuilder jfr(
+      PlainTypesWith(
+          {{kObject,
+            "jdk.types.OldObject",
+            {{"address", kLong}, {"type", kClass, true}, {"description", kString}, {"referrer", kReference, true}}},
+           {kReference,
+            "jdk.types.Reference",
+            {{"array", kArray, true}, {"field", kField, true}, {"object", kObject, true}, {"skip", kInt}}},
+           {kArray, "jdk.types.OldObjectArray", {{"size", kInt}, {"index", kInt}}},
+           {kField, "jdk.types.OldObjectField", {{"name", kString}, {"modifiers", kShort}}},
+           {kSystem, "jdk.types.OldObjectRootSystem", {{"system", kString}}},
+           {kRootType, "jdk.types.OldObjectRootType", {{"type", kString}}},
+           {kRoot,
+            "jdk.types.OldObjectGcRoot",
+            {{"description", kString}, {"system", kSystem, true}, {"type", kRootType, true}}},
+           {kOld,
+            "jdk.OldObjectSample",
+            {{"startTime", kLong}, {"allocationTime", kLong}, {"object", kObject, true}, {"root", kRoot, true}},
+            true}}),
+      true);
+  jfr.Constants(kSymbol, 2, jfr.Bytes().Long(1).Utf8("p/Node").Long(2).Utf8("java/lang/Class"));
+  jfr.Constants(kClass, 2, jfr.Bytes().Long(1).Long(1).Long(2).Long(2));
+  jfr.Constants(kField, 2, jfr.Bytes().Long(1).Utf8("next").Int(0).Long(2).Utf8("HEAD").Int(8));
+  jfr.Constants(kArray, 1, jfr.Bytes().Long(1).Int(10).Int(3));
+  jfr.Constants(kSystem, 1, jfr.Bytes().Long(1).Utf8("Threads"));
+  jfr.Constants(kRootType, 1, jfr.Bytes().Long(1).Utf8("Stack Variable"));
+  jfr.Constants(kRoot, 1, jfr.Bytes().Long(1).Utf8("Thread Name: main").Long(1).Long(1));
+  auto objects = jfr.Bytes(), links = jfr.Bytes();
+  for (size_t i = 1; i <= references.size(); ++i) {
+    const auto& [holder, field, skipped] = references[i - 1];
+    objects.Long(static_cast<int64_t>(i)).Long(0).Long(1).Utf8("").Long(static_cast<int64_t>(i));
+    links.Long(static_cast<int64_t>(i)).Long(field == 0 ? 1 : 0).Long(field).Long(holder).Int(skipped);
+  }
+  const auto end = static_cast<int64_t>(references.size()) + 1;
+  objects.Long(end).Long(0).Long(1).Utf8("").Long(0);
+  objects.Long(99).Long(0).Long(2).Utf8("Class Name: p.Kept").Long(0);
+  jfr.Constants(kObject, static_cast<int>(references.size()) + 2, objects);
+  jfr.Constants(kReference, static_cast<int>(references.size()), links);
+  jfr.Event(kSample, jfr.Bytes().Long(5000).Long(1).Long(1000));
+  jfr.Event(kOld, jfr.Bytes().Long(6000).Long(5500).Long(1).Long(root));
+  return jfr.File();
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Scratch,
+                 "References to old objects of any JFR file become paths: runs, gaps, arrays, loops, no root") {
+  const auto imported = [&](const std::vector<JfrReference>& references, int64_t root) {
+    Overwrite(directory / "c.jfr", ChainFile(references, root));
+    REQUIRE(Heaprec("import -q -f " + (directory / "c.jfr") + " -o " + path).code == 0);
+    CHECK(Heaprec("verify " + path).code == 0);
+    return Heaprec("paths " + path);
+  };
+  // The path as it is in the recording: from the root to the object.
+  const auto only = [&](const std::vector<JfrReference>& references) {
+    const Outcome outcome = imported(references, 1);
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const json events = Parsed("print --json --kind path --stack-depth 0 " + path)["events"];
+    REQUIRE(events.size() == 1);
+    std::vector<std::string> steps;
+    for (const json& frame : events[0]["stack"]["frames"]) {
+      const auto repeats = frame["bci"].get<int>();
+      steps.push_back(frame["method"].get<std::string>() + (repeats > 1 ? " x " + std::to_string(repeats) : ""));
+    }
+    std::ranges::reverse(steps);
+    return json(steps);
+  };
+  // A local variable is a root of kind 2.
+  CHECK(only({}) == json{"[unknown] x 2"});
+  CHECK(only({{2, 1}, {3, 1}, {4, 0}}) == json{"[unknown] x 2", "p.Node.[]", "p.Node.next x 2"});
+  CHECK(only({{2, 1}, {3, 1, 7}}) == json{"[unknown] x 2", "p.Node.next", "[truncated]", "p.Node.next"});
+  // A static field is the root, whatever the JDK has found its class by.
+  CHECK(only({{2, 1}, {99, 2}}) == json{"p.Kept.HEAD", "p.Node.next"});
+  CHECK(only({{2, 1}, {1, 0}}).size() == 61);  // a loop; its middle is left out
+  CHECK(only({{1, 1}}) == json{"[unknown] x 2", "p.Node.next x 4096"});
+  const Outcome none = imported({{2, 1}}, 0);
+  CHECK(none.code == 3);
+  CHECK(none.err.find("has no paths: the JFR file does not say what holds old objects") != std::string::npos);
 }
 
 TEST_CASE_METHOD(Scratch, "A file that is cut off gives its whole chunks, and says where it ends") {

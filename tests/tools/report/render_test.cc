@@ -182,7 +182,7 @@ TEST_CASE("Curves are drawn only in HTML") {
   CHECK(RenderCsv(report) == "name\nlong\nshort\nnone\n");
 }
 
-TEST_CASE("A tree has branches in text, children in JSON, depths in CSV") {
+TEST_CASE("A tree has branches in text, children in JSON, depths in CSV, and opens and closes in HTML") {
   Report report("heaprec.tree/1");
   Table table{.name = "children", .fields = {}, .columns = {}, .rows = {}, .empty = {}};
   table.is_tree = true;
@@ -199,6 +199,11 @@ TEST_CASE("A tree has branches in text, children in JSON, depths in CSV") {
   const json document = json::parse(RenderJson(report));
   CHECK(document["children"][0]["children"][1]["left_out"] == 2);
   CHECK(RenderCsv(report) == "depth,bytes,name\n0,24,main\n1,8,leaf\n1,16,other\n");
+  const std::string html = RenderHtml(report, false);
+  const size_t opened = html.find("<details open><summary class=\"row\"><span class=\"name\"><bdi>main</bdi></span>");
+  const size_t leaf_at = html.find("<div class=\"row leaf\"><span class=\"name\"><bdi>leaf</bdi></span>");
+  const size_t closed = html.find("<details><summary class=\"row\"><span class=\"name\"><bdi>other</bdi></span>");
+  CHECK((opened < leaf_at && leaf_at < closed && closed < html.find("... 2 more</div>\n</details>\n</details>")));
 }
 
 TEST_CASE("Each of several roots has its children indented, and a blank line before it") {

@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 from browser import Browser  # noqa: E402
 
 NAME = "alert(1)"
-REPORTS = ("why", "advice", "live", "leaks", "census", "native", "exceptions")
+REPORTS = ("why", "advice", "live", "leaks", "paths", "census", "native", "exceptions")
 TABS = ("sites", "classes", "threads", *REPORTS, "trust", "facts")
 
 

@@ -1,8 +1,8 @@
 """Drives a page of heaprec report in a real browser: brush, zoom, search, filters, compare, keys, links, and no network.
 
-usage: page_browser.py HEAPREC RECORDING LIVE_RECORDING [FOLDER for screenshots]
+usage: page_browser.py HEAPREC RECORDING LIVE_RECORDING PATHS_RECORDING [FOLDER for screenshots]
 
-LIVE_RECORDING has live objects.
+LIVE_RECORDING has live objects, PATHS_RECORDING also what holds them.
 """
 
 import json
@@ -13,7 +13,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
 
-from browser import BACKSPACE, DOWN, ENTER, ESCAPE, RIGHT, Browser  # noqa: E402
+from browser import BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, RIGHT, UP, Browser  # noqa: E402
 
 READY = "document.documentElement.dataset.ready === 'yes'"
 SHIFT, CONTROL = "\ue008", "\ue009"
@@ -383,6 +383,47 @@ def lives(report):
     expect_true("the command of a tab", report.browser.run("return window.heaprec.copied").startswith("heaprec live "))
 
 
+def paths(report):
+    """The tree of what holds live objects: the heaviest path is open; clicks and arrows open and close rows."""
+    opened = "return [...document.querySelectorAll('#document details')].map(one => one.open)"
+    report.open("tab=paths")
+    first = report.browser.run("return document.querySelector('#document .row:not(.heading) .name').textContent")
+    expect("the heaviest place is first", first, "e2e.Held.sink[] (static)")
+    was = report.browser.run(opened)
+    expect_true(f"a row has rows below it: {was}", len(was) > 0)
+    # A second one, so that there is somewhere to go.
+    report.browser.run("const one = document.querySelector('#document details'); one.after(one.cloneNode(true))")
+    bars = report.browser.run("return [...document.querySelectorAll('#document .tree > * .rail')].slice(1, 4).map(rail => rail.getBoundingClientRect().width)")
+    expect_true(f"bars of the heaviest: {bars}", bars[0] >= bars[1] >= bars[2] > 10)
+    intervals = report.browser.run("return document.querySelectorAll('#document .tree .number small').length")
+    expect_true(f"intervals: {intervals}", intervals > 10)
+    report.browser.run("document.querySelector('#document summary').focus()")
+    report.type(RIGHT)
+    expect("right opens", report.browser.run(opened)[0], True)
+    report.type(LEFT)
+    expect("left closes", report.browser.run(opened)[0], False)
+    report.type(DOWN)
+    expect("down goes to the next row", report.browser.run("return document.activeElement === document.querySelectorAll('#document summary')[1]"), True)
+    inside = report.browser.run("return document.activeElement.parentElement.parentElement.matches('.tree')")
+    expect("rows of a closed one are passed over", inside, True)
+    report.type(UP)
+    expect("up goes back", report.browser.run("return document.activeElement === document.querySelector('#document summary')"), True)
+    report.type(ENTER)
+    expect("Enter opens", report.browser.run(opened)[0], True)
+    report.browser.click("#document summary")
+    expect("a click closes", report.browser.run(opened)[0], False)
+    report.type("c")
+    expect_true("the command", report.browser.run("return window.heaprec.copied").startswith("heaprec paths "))
+    for width in (1280, 360):
+        report.browser.resize(width, 900)
+        report.browser.run("for (const one of document.querySelectorAll('#document details')) one.open = true")
+        report.settled()
+        cut = report.browser.run("const room = document.getElementById('document').parentElement; return [room.scrollWidth - room.clientWidth,"
+                                 "...[...document.querySelectorAll('#document .row')].map(row => row.scrollWidth - row.clientWidth)].filter(cut => cut > 0)")
+        expect(f"what is cut at {width}", cut, [])
+    report.browser.resize(1280, 1120)
+
+
 def prints(report):
     """Dark pages, too, are printed in dark ink."""
     report.open()
@@ -417,7 +458,7 @@ def page_of(heaprec, recording):
     return page
 
 
-def main(heaprec, recording, live_recording, folder=None):
+def main(heaprec, recording, live_recording, paths_recording, folder=None):
     with Browser((1280, 1120)) as browser:
         report = Report(browser, page_of(heaprec, recording))
         report.open()
@@ -426,6 +467,8 @@ def main(heaprec, recording, live_recording, folder=None):
         commands(report, heaprec, recording)
         is_sealed(report)
         lives(Report(browser, page_of(heaprec, live_recording)))
+        expect("no tab without a search", browser.run("return document.getElementById('tab-paths')"), None)
+        paths(Report(browser, page_of(heaprec, paths_recording)))
         is_sealed(report)
         if folder:
             pictures(report, folder)

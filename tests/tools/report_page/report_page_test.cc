@@ -44,7 +44,9 @@ format::ProcessState Collection(uint64_t number) {
 
 // Every name of every kind is hostile, in each stream.
 void WriteHostile(const std::string& path) {
-  RecordingFile file(path, HeaderOfAllStreams());
+  format::FileHeader header = HeaderOfAllStreams();
+  header.settings.push_back({"paths", ""});
+  RecordingFile file(path, header);
   file.Add(format::Window{1, 0, 7e-9});
   file.Add(format::Window{format::kWindowStreamBit + 1, 0, 0.1});
   file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
@@ -78,6 +80,17 @@ void WriteHostile(const std::string& path) {
   error.kind = format::ProcessStateKind::kError;
   error.cause = "<img src=x onerror=alert(1)>";
   file.Add(error);
+  format::ProcessState search = Collection(10);
+  search.kind = format::ProcessStateKind::kPathWalk;
+  search.committed = format::kWalkNumber;
+  search.pauses = 5;
+  file.Add(search);
+  search.kind = format::ProcessStateKind::kPath;
+  for (uint32_t i = 0; i < 5; ++i) {
+    ++search.id;
+    search.used = i + 1;
+    file.Add(search, {Hostile(i), Hostile(i + 1)});
+  }
   file.AddWalk(kSecond / 2, Hostile(1), 1, {{Hostile(0), 10, 240}, {Hostile(1), 5, 160}, {Hostile(3), 1, 16}});
   file.Add(format::Interval{0, kSamples, 1'500'000, kSamples, kSamples, 0});
   file.End("jvm exit", 2 * kSecond);

@@ -48,8 +48,9 @@ class Estimator {
   // Counted bytes divided by their estimate from the samples; 1 if raw or if nothing was counted.
   double factor() const { return factor_; }
   bool calibrated() const { return calibrated_; }
-  // Calibrated bytes of lost points, and of the lost points that could not be written.
+  // Calibrated bytes of all lost points.
   double lost() const { return lost_; }
+  // The part of lost() that was sampled but could not be written.
   double unwritten() const { return unwritten_; }
   // What the subsets are parts of: everything, all samples of some classes, or any selection. Only for the first two a
   // census knows whole classes.

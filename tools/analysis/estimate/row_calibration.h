@@ -134,10 +134,12 @@ class SumsBySite {
     by_key_ = {};
   }
   void Add(uint32_t group, const WeightedSample& drawn) { cells_[CellOf(group, drawn)].sums.Add(drawn); }
-  // Adds those that have a site, each to the group at the same position. Many at once wait for memory together.
+  // Adds the samples that have a site, each to the group at the same position. Finds the cells of a batch before it
+  // adds to them, so that cache misses overlap.
   void Add(std::span<const uint32_t> groups, std::span<const WeightedSample* const> drawn);
 
-  // In the order in which they were added first. Omits what represents nothing.
+  // Calls take(group, sums) for each group and site, in the order of their first samples. Omits sums that represent
+  // nothing.
   template <typename Take>
   void ForEach(const RowCalibration& calibration, const Take& take) const {
     for (const Cell& cell : cells_) {

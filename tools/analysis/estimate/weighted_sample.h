@@ -13,15 +13,15 @@
 
 namespace heaprec::tools {
 
+struct CountedClass;
+
+inline constexpr uint32_t kNoSite = 0xffffffff;
+
 // A sample for the estimators: its size, and what it represents. Or a row, which represents all points of a class and
 // path in a block, as one sample.
 //
 // Units:    the stream's: bytes, or events. An event counts as an object of one byte.
 // Maths:    docs/estimates.md#estimates
-struct CountedClass;
-
-inline constexpr uint32_t kNoSite = 0xffffffff;
-
 struct WeightedSample {
   uint32_t index = 0;                // index into the samples of its block, or into its rows
   const format::Row* row = nullptr;  // a row of the block; null: this is a sample
@@ -39,12 +39,6 @@ struct WeightedSample {
   uint64_t points() const { return row != nullptr ? row->points : 1; }
 };
 
-// What a census counted of each class of a recording. A value type: copies share the counts, and scaled samples point
-// to them.
-//
-// Failure:  a sample whose class was not counted is not scaled.
-// Maths:    docs/estimates.md#post-stratification
-
 // A class, identified by the JVM's spelling of its name.
 //
 // Units:    bytes and objects.
@@ -56,6 +50,11 @@ struct CountedClass {
   double scaled = 0;              // sum of the scaled bytes of all its samples
 };
 
+// What a census counted of each class of a recording. A value type: copies share the counts, and scaled samples point
+// to them.
+//
+// Failure:  a sample whose class was not counted is not scaled.
+// Maths:    docs/estimates.md#post-stratification
 class Strata {
  public:
   struct Table {
@@ -86,13 +85,6 @@ class Strata {
   std::vector<Looked> of_index_;
 };
 
-// Running sums over the samples of a subset (a class, a site, a thread, a time range), used to estimate it.
-//
-// Samples may be added in any order. Uses no heap, because a table has one Subset per site.
-//
-// Units:    bytes and objects.
-// Maths:    docs/estimates.md#variance, name for name
-
 // Variances and covariance of two totals of the same samples.
 //
 // Maths:    docs/estimates.md#variance
@@ -108,6 +100,12 @@ inline Spread operator*(double factor, const Spread& of) {
   return {factor * of.bytes, factor * of.objects, factor * of.both};
 }
 
+// Running sums over the samples of a subset (a class, a site, a thread, a time range), used to estimate it.
+//
+// Samples may be added in any order. Uses no heap, because a table has one Subset per site.
+//
+// Units:    bytes and objects.
+// Maths:    docs/estimates.md#variance, name for name
 class Subset {
  public:
   // kOneClass: the subset is all objects of one class, whose total a census may know exactly.

@@ -85,6 +85,8 @@ class KeyTable {
   size_t taken_ = 0;
 };
 
+inline constexpr std::string_view kHidden = "[hidden]";
+
 // Merges the stacks of all chunks, of any number of recordings, into one tree, root first.
 //
 //   NamePool names;
@@ -106,9 +108,6 @@ class KeyTable {
 //
 // Memory:   one node per distinct path, one number per stack of the current chunk.
 // Failure:  none. Frames beyond kMaxDepth, more than the recorder writes, stay in the node at that depth.
-
-inline constexpr std::string_view kHidden = "[hidden]";
-
 class CallTree {
  public:
   using NodeId = uint32_t;
@@ -194,6 +193,9 @@ class CallTree {
   std::vector<format::Index> path_;                        // scratch buffer
 };
 
+// Indexed by format::FrameType.
+using ByFrameType = std::array<double, format::kFrameTypes>;
+
 // How the code of frames was executed: which part of the bytes allocated below them came from interpreted, compiled or
 // inlined code.
 //
@@ -205,10 +207,6 @@ class CallTree {
 //
 // Memory:   a few numbers per node of the tree.
 // Failure:  none. Unrecorded types are FrameType::kUnknown.
-
-// Indexed by format::FrameType.
-using ByFrameType = std::array<double, format::kFrameTypes>;
-
 class FrameTypes {
  public:
   void Start() { now_.clear(); }

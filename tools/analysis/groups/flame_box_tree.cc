@@ -10,11 +10,11 @@ namespace {
 
 using NodeId = CallTree::NodeId;
 
-// A possible next box, the heaviest first. Ties are resolved by age, so that the same tree has the same boxes.
+// A possible next box, the heaviest first, then the lowest number, so that the same tree has the same boxes.
 template <typename What>
 struct Candidate {
   double weight = 0;
-  uint64_t number = 0;
+  uint64_t number = 0;  // unique, from numbers of nodes and boxes
   FlameBoxTree::BoxId parent = FlameBoxTree::kNone;
   What what{};
   bool operator<(const Candidate& other) const {
@@ -125,7 +125,7 @@ FlameBoxTree FlameBoxTree::Callers(const CallTree& tree, std::span<const double>
     for (auto& [name, candidate] : below) {
       candidate.what.name = name;
       candidate.parent = parent;
-      // The oldest leaf identifies it, independently of the order of the map.
+      // The first leaf below a box identifies the candidate; the order of the map is not reproducible.
       candidate.number = uint64_t{parent} << 32 | candidate.what.leaves.front().first;
       queue.push(std::move(candidate));
     }

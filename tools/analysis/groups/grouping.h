@@ -16,16 +16,6 @@
 
 namespace heaprec::tools {
 
-// How a command groups samples: maps each sample to a key, a small number with a name.
-//
-//   auto grouping = Grouping::Parse("label:request");
-//   GroupTable table;
-//   for (block) { grouping->KeysOf(block, drawn, &names, &tree, &keys); table.Add(keys[i], *drawn[i]); }
-//
-// Keys are the same for all chunks, recordings and files that share a tree.
-//
-// Failure:  Parse returns the message for the user.
-
 enum class By : uint8_t {
   kClass,    // of the object
   kSite,     // the frame that allocated: the leaf of the stack
@@ -39,6 +29,15 @@ enum class By : uint8_t {
   kSize,     // of the object, by powers of two
 };
 
+// How a command groups samples: maps each sample to a key, a small number with a name.
+//
+//   auto grouping = Grouping::Parse("label:request");
+//   GroupTable table;
+//   for (block) { grouping->KeysOf(block, drawn, &names, &tree, &keys); table.Add(keys[i], *drawn[i]); }
+//
+// Keys are the same for all chunks, recordings and files that share a tree.
+//
+// Failure:  Parse returns the message for the user.
 class Grouping {
  public:
   // Parses "class", ..., "label:KEY".

@@ -36,7 +36,7 @@ constexpr std::array kAdvice{
           {"stacks after it come from GetStackTrace for a while: correct, but more expensive",
            "none for this recording; report the JDK's version, and set stacks=jvmti to skip the comparisons"}},
     Entry{"total",
-          {"samples are missing or have wrong weights: estimates may be off by as much",
+          {"samples are missing or have wrong weights: estimates may be wrong by that difference",
            "heaprec verify shows the contradiction; record again, and report it if it persists"}},
     Entry{
         "total_inline",

@@ -223,8 +223,9 @@ class Assessment {
                                               Grouped(static_cast<uint64_t>(balance.accounted))));
   }
 
-  // An interval's bytes are counted when it is closed, a little after its end, so some belong to the next one. In a
-  // copy, which lacks that one, nothing compensates for it: at most one interval's bytes.
+  // Bytes of an interval are counted when it is closed, a little after its end, so they include some of the next
+  // interval, whose count is smaller by as much. A copy, or a part of a rotation, may lack that next one. Returns the
+  // bytes of one interval for these, as the maximum; otherwise 0.
   double CountedEarly(double counted) const {
     const auto& ending = recording_.ending();
     if (!ending || recording_.is_settled()) return 0;

@@ -62,16 +62,16 @@ LiveRange RangeOf(const std::vector<LiveSample>& group, const LiveTotal& whole, 
 // `least`, `most`: estimates of the survivors, and of all.
 LiveRange RangeBetween(const LiveEstimates& least, const LiveEstimates& most, const LiveTotal& whole);
 
-// The total of live objects at the end of a recording that tracked objects.
-//
-// Units:    bytes, objects.
-// Memory:   as Lifetimes.
-// Maths:    docs/streams.md#live-objects
 struct LiveAtEndTotals {
   uint64_t samples = 0, untracked = 0;
   Estimate bytes, objects;  // ranges without a value if only major collections find dead objects
 };
 
+// The total of live objects at the end of a recording that tracked objects.
+//
+// Units:    bytes, objects.
+// Memory:   as Lifetimes.
+// Maths:    docs/streams.md#live-objects
 class LiveAtEnd {
  public:
   explicit LiveAtEnd(const format::FileHeader& header);

@@ -12,6 +12,11 @@
 
 namespace heaprec::tools {
 
+struct CpuSeconds {
+  double process = 0;
+  double collector = 0;  // the part of threads that collect garbage; 0: unknown
+};
+
 // The CPU time of a process while it was recorded, in total or within a part of that time.
 //
 //   CpuTimeline cpu;
@@ -23,11 +28,6 @@ namespace heaprec::tools {
 //
 // Units:    ns since the start of the recording; seconds of CPU time.
 // Failure:  no result without two readings at different times.
-struct CpuSeconds {
-  double process = 0;
-  double collector = 0;  // the part of threads that collect garbage; 0: unknown
-};
-
 class CpuTimeline {
  public:
   void Add(const format::Block& block);
@@ -76,9 +76,6 @@ class GcSummary {
   uint64_t ended_ns_ = 0;    // end of the latest pause
 };
 
-// Native memory of a JVM over time: the JVM's own categories, and the process as the kernel sees it.
-//
-// Units:    bytes, ns since the start of the recording. 0: unknown.
 struct CategoryBytes {
   uint64_t reserved = 0, committed = 0;
 };
@@ -89,6 +86,9 @@ struct MemorySnapshot {
   std::map<std::string, CategoryBytes> categories;  // as the JVM spells them, in UTF-8; "Total" is their sum
 };
 
+// Native memory of a JVM over time: the JVM's own categories, and the process as the kernel sees it.
+//
+// Units:    bytes, ns since the start of the recording. 0: unknown.
 class MemoryTimeline {
  public:
   void Add(const format::Block& block);

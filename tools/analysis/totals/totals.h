@@ -21,10 +21,6 @@
 
 namespace heaprec::tools {
 
-// Total allocations, and those by kind, computed from the blocks of a recording in one pass.
-//
-// Maths:    docs/estimates.md#estimates
-
 // Compares counted bytes with sampled ones.
 struct CountCheck {
   Estimate raw_bytes;  // from the samples alone
@@ -47,6 +43,9 @@ struct AllocationTotals : CountCheck {
   std::array<KindSums, format::kAllocationKinds.size()> kinds;
 };
 
+// Total allocations, and those by kind, computed from the blocks of a recording in one pass.
+//
+// Maths:    docs/estimates.md#estimates
 class VolumeOfBlocks {
  public:
   // `strata`: a census for estimates of parts; the total itself comes from the samples and the recorder's counts.

@@ -1,10 +1,14 @@
 #include "tools/export/formats/jfr_constant_pools.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "format/model/java_names.h"
+#include "format/model/process_state.h"
 #include "format/model/thread_name.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/text.h"
@@ -27,6 +31,25 @@ constexpr std::array<std::string_view, 5> kOfTheJdk{"java/", "javax/", "jdk/", "
 constexpr uint8_t kNativeKey = 3, kUnknownKey = 6;
 constexpr std::pair<uint8_t, std::string_view> kFrameTypeConstants[] = {
     {0, "Interpreted"}, {1, "JIT compiled"}, {2, "Inlined"}, {kNativeKey, "Native"}, {kUnknownKey, "Java"}};
+
+// The JDK's words for roots (objectSampleDescription.cpp, rootType.hpp, and the names of its sets of handles), the
+// first for any other. import reads them.
+struct RootWords {
+  format::RootKind kind;
+  const char *system, *type;
+};
+constexpr RootWords kRootWords[] = {
+    {format::RootKind::kUnknown, "<unknown>", "<unknown>"},
+    {format::RootKind::kStatic, "Class Loader Data", "<unknown>"},
+    {format::RootKind::kLocal, "Threads", "Stack Variable"},
+    {format::RootKind::kJniLocal, "Threads", "Local JNI Handle"},
+    {format::RootKind::kJniGlobal, "JNI Global", "Global JNI Handle"},
+    {format::RootKind::kThread, "Thread OopStorage", "Global Object Handle"},
+    {format::RootKind::kMonitor, "Object Monitor", "<unknown>"},
+    {format::RootKind::kJvm, "Universe", "<unknown>"},
+};
+const std::string kClassNamed = "Class Name: ", kThreadNamed = "Thread Name: ", kMethodNamed = "Method: ";
+constexpr uint16_t kStaticModifier = 8;  // java.lang.reflect.Modifier.STATIC
 
 struct ClassName {
   std::string name;
@@ -169,13 +192,88 @@ uint64_t ConstantPools::Class(Index index) {
                 [&] { return ClassNamed(dictionaries_->classes[index]); });
 }
 
-uint64_t ConstantPools::Object(Index class_id) {
-  const uint64_t type = Class(class_id);
-  return Intern(kObjects, std::to_string(type), [&](Sink sink) {
+uint64_t ConstantPools::ObjectOf(uint64_t type, const std::string& description, uint64_t referrer) {
+  return Intern(kObjects, fmt::format("{} {} {}", type, referrer, description), [&](Sink sink) {
     sink.Long(0);  // address
     sink.Long(type);
-    sink.String({});  // description
-    sink.Long(0);     // referrer
+    sink.String(description);
+    sink.Long(referrer);
+  });
+}
+
+// An element of an array is a field, too, because its index is not recorded.
+uint64_t ConstantPools::Reference(const std::string& field, uint16_t modifiers, uint64_t holder, uint64_t skip) {
+  const uint64_t field_key = Intern(kFields, fmt::format("{} {}", modifiers, field), [&](Sink sink) {
+    sink.String(field);
+    sink.Long(modifiers);
+  });
+  return Intern(kReferences, fmt::format("{} {} {}", field_key, holder, skip), [&](Sink sink) {
+    sink.Long(0);  // array
+    sink.Long(field_key);
+    sink.Long(holder);
+    sink.Long(skip);
+  });
+}
+
+std::vector<format::Frame> ConstantPools::FramesOf(Index path) const {
+  const format::Dictionaries& names = *dictionaries_;
+  std::vector<format::Frame> frames;
+  // As in Stack.
+  for (Index at = path; at < names.stacks.size();) {
+    const format::StackNode& node = names.stacks[at];
+    frames.push_back(node.frame < names.frames.size() ? names.frames[node.frame] : format::Frame{});
+    at = node.parent < at ? node.parent : format::kNone;
+  }
+  return frames;
+}
+
+const format::Method* ConstantPools::KnownMethod(const format::Frame& frame) const {
+  return frame.method < dictionaries_->methods.size() ? &dictionaries_->methods[frame.method] : nullptr;
+}
+
+// As the JDK writes them: a static field is one of an object of java.lang.Class, whose description names the class.
+// References of a run are one whose holder's description is their number; `skip` counts the others, and one for a gap.
+uint64_t ConstantPools::Object(Index class_id, Index path) {
+  const std::vector<format::Frame> frames = FramesOf(path);
+  uint64_t referrer = 0;
+  for (size_t i = frames.size(); i-- > 0;) {
+    const bool is_root = i + 1 == frames.size();
+    const format::Method* const of = KnownMethod(frames[i]);
+    if (of == nullptr || (is_root && frames[i].bci != static_cast<int32_t>(format::RootKind::kStatic))) continue;
+    const uint64_t gap = i > 0 && frames[i - 1].IsGap() ? 1 : 0;
+    const std::string field = ToUtf8(of->name);
+    if (is_root) {
+      const std::string description = kClassNamed + ToUtf8(format::JavaClassName(of->class_name));
+      referrer = Reference(field, kStaticModifier, ObjectOf(ClassNamed("java/lang/Class"), description, 0), gap);
+      continue;
+    }
+    const auto others = static_cast<uint64_t>(std::max(frames[i].bci, 1) - 1);
+    const std::string description = others > 0 ? fmt::format("x {}", others + 1) : "";
+    referrer = Reference(field, 0, ObjectOf(ClassNamed(of->class_name), description, referrer), others + gap);
+  }
+  return ObjectOf(Class(class_id), "", referrer);
+}
+
+uint64_t ConstantPools::Root(Index path, Index thread) {
+  const std::vector<format::Frame> frames = FramesOf(path);
+  if (frames.empty()) return 0;
+  const auto kind = static_cast<format::RootKind>(frames.back().bci);
+  const auto* const known = std::ranges::find(kRootWords, kind, &RootWords::kind);
+  const RootWords& words = known == std::end(kRootWords) ? kRootWords[0] : *known;
+  std::string description;
+  const format::Method* const method = KnownMethod(frames.back());
+  if (method != nullptr && kind != format::RootKind::kStatic)
+    description = ToUtf8(fmt::format("{}{}.{}", kMethodNamed, format::JavaClassName(method->class_name), method->name));
+  if (thread < dictionaries_->threads.size()) {
+    const std::string name(format::NameOfThread(dictionaries_->threads[thread].name));
+    description += (description.empty() ? "" : ", ") + ToUtf8(kThreadNamed + name);
+  }
+  const uint64_t system = Intern(kRootSystems, words.system, [&](Sink sink) { sink.String(words.system); });
+  const uint64_t type = Intern(kRootTypes, words.type, [&](Sink sink) { sink.String(words.type); });
+  return Intern(kRoots, fmt::format("{} {} {}", system, type, description), [&](Sink sink) {
+    sink.String(description);
+    sink.Long(system);
+    sink.Long(type);
   });
 }
 

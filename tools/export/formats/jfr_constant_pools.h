@@ -77,8 +77,11 @@ class ConstantPools {
   // "key=value;key=value", a symbol.
   uint64_t Labels(format::Index thread);
   uint64_t Stack(format::Index leaf);
-  // A live object of which only the class is known: the same for all objects of a class.
-  uint64_t Object(format::Index class_id);
+  // A live object of which only the class and what holds it are known: the same for all such objects. `path`: the stack
+  // of a row of kPath; kNone: not known.
+  uint64_t Object(format::Index class_id, format::Index path);
+  // The root of the path; 0 without one.
+  uint64_t Root(format::Index path, format::Index thread);
 
   // Size of the text that AppendEvent would append.
   size_t bytes() const;
@@ -106,6 +109,11 @@ class ConstantPools {
     kMethods,
     kStacks,
     kObjects,
+    kReferences,
+    kFields,
+    kRootSystems,
+    kRootTypes,
+    kRoots,
     kClassLoaders,
     kPools
   };
@@ -124,12 +132,28 @@ class ConstantPools {
   uint64_t Method(format::Index index);
   uint64_t MethodNamed(const std::string& class_name, const std::string& name, const std::string& descriptor);
   uint64_t MethodOf(const format::Frame& frame);
+  // The frames of a path, the holder of the object first, its root last.
+  std::vector<format::Frame> FramesOf(format::Index path) const;
+  const format::Method* KnownMethod(const format::Frame& frame) const;
+  uint64_t ObjectOf(uint64_t type, const std::string& description, uint64_t referrer);
+  uint64_t Reference(const std::string& field, uint16_t modifiers, uint64_t holder, uint64_t skip);
 
   uint32_t chunk_ = 1;
   uint64_t next_key_ = 1;
-  std::array<Pool, kPools> pools_{Pool{TypeId::kSymbol},     Pool{TypeId::kFrameType}, Pool{TypeId::kPackage},
-                                  Pool{TypeId::kClass},      Pool{TypeId::kThread},    Pool{TypeId::kMethod},
-                                  Pool{TypeId::kStackTrace}, Pool{TypeId::kOldObject}, Pool{TypeId::kClassLoader}};
+  std::array<Pool, kPools> pools_{Pool{TypeId::kSymbol},
+                                  Pool{TypeId::kFrameType},
+                                  Pool{TypeId::kPackage},
+                                  Pool{TypeId::kClass},
+                                  Pool{TypeId::kThread},
+                                  Pool{TypeId::kMethod},
+                                  Pool{TypeId::kStackTrace},
+                                  Pool{TypeId::kOldObject},
+                                  Pool{TypeId::kReference},
+                                  Pool{TypeId::kOldObjectField},
+                                  Pool{TypeId::kOldObjectRootSystem},
+                                  Pool{TypeId::kOldObjectRootType},
+                                  Pool{TypeId::kOldObjectGcRoot},
+                                  Pool{TypeId::kClassLoader}};
   std::array<Known, kPools> known_;
 
   const format::Dictionaries* dictionaries_ = nullptr;

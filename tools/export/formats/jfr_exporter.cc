@@ -24,7 +24,7 @@ constexpr auto kUnknownLong = static_cast<uint64_t>(std::numeric_limits<int64_t>
 constexpr size_t kChunkBytes = 4 << 20;  // a chunk is in memory until it is written
 constexpr uint64_t kNsPerMs = 1'000'000;
 
-// Weights there are whole bytes; a damaged recording may contain any value.
+// JFR stores weights as whole bytes. The limit is for damaged recordings, which may contain any value.
 uint64_t WholeBytes(double weight) {
   constexpr double kMax = 0x1p62;
   return weight > 0 ? static_cast<uint64_t>(std::llround(std::min(weight, kMax))) : 0;
@@ -200,7 +200,7 @@ class JfrExporter final : public Exporter {
     add(TypeId::kAllocationSample, weight_bytes, [](Sink) {});
   }
 
-  // The JDK also writes these at the end of a recording. Its own events contain the references to the object.
+  // The JDK also writes these at the end of a recording, with what holds the object.
   void AddAlive(const format::Sample& sample, const LiveDetail& detail) {
     jfr::ConstantPools& constants = chunk_.constants();
     chunk_.AddEvent(TypeId::kOldObjectSample, detail.at_ns, [&](Sink sink) {
@@ -211,9 +211,9 @@ class JfrExporter final : public Exporter {
       sink.Long(sample.size);
       sink.Long(detail.age_ns);
       sink.Long(HeapAfterCollectionBefore(sample.time_ns));
-      sink.Long(constants.Object(sample.class_id));
+      sink.Long(constants.Object(sample.class_id, detail.path));
       sink.Int(std::numeric_limits<int32_t>::min());  // arrayElements: unknown
-      sink.Long(0);                                   // root
+      sink.Long(constants.Root(detail.path, detail.path_thread));
       sink.Long(sample.weight_bytes() > 0 ? WholeBytes(sample.weight_bytes()) : kUnknownLong);
       sink.Long(detail.survived.value_or(kUnknownLong));
       sink.Long(constants.Labels(sample.thread));

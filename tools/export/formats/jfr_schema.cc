@@ -113,7 +113,7 @@ std::vector<Type> Constants() {
   };
 }
 
-// The constants of jdk.OldObjectSample. Tools read all of them of an object; what references it is never recorded.
+// The constants of jdk.OldObjectSample. Tools read all of them of an object.
 std::vector<Type> OldObjects() {
   return {
       Type{TypeId::kOldObject,

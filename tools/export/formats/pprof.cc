@@ -178,7 +178,8 @@ class Pprof final : public LabelledExporter {
     one.add_int64(Label::kUnit, strings_.NumberOf("bytes"));
   }
 
-  // A location is a frame, a function a method, or a frame without one: numbers from 1.
+  // A frame becomes a location, a method a function; a frame without a method has a function of its own. Numbers begin
+  // at 1, because 0 means "none" in pprof.
   void WriteFunctionsAndLocations() {
     const size_t methods = catalogue_.methods().size();
     for (Id id = 0; id < methods; ++id) {

@@ -215,6 +215,7 @@ class Page {
     click("thead", event => { const {sort} = event.target.dataset; if (sort) change({sort}); });
     click("document", event => { if (event.target.matches("th")) sortTable(event.target); });
     $("document").addEventListener("keydown", event => { if (event.key === "Enter" && event.target.matches("th")) sortTable(event.target); });
+    $("document").addEventListener("keydown", walkTree);
     click("tablenote", event => { if ("all" in event.target.dataset) change({all: true}); });
     $("search").addEventListener("input", event => change({q: event.target.value, all: false}));
     $("zone").addEventListener("change", event => change({zone: event.target.value}));

@@ -73,7 +73,7 @@ function filterOptions({state, model, tree}) {
   return options;
 }
 
-const REPORT_COMMANDS = {timeline: ["timeline"], live: ["live"], leaks: ["leaks", "--all"], census: ["census"], native: ["native"],
+const REPORT_COMMANDS = {timeline: ["timeline"], live: ["live"], leaks: ["leaks", "--all"], paths: ["paths"], census: ["census"], native: ["native"],
   exceptions: ["top", "--kind", "exception"], trust: ["doctor"], facts: ["summary", "--verbose"]};
 
 function commandOf(page) {

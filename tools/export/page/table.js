@@ -138,7 +138,7 @@ function drawTableNote(page, rows, rest, count) {
 // The tabs of the table panel: the three dimensions of the samples, and other data of the recording, each shown only if
 // it exists. Reports of other commands come as HTML (tools/report/page/page_parts.h).
 
-const REPORT_TITLES = {difference: "Difference", timeline: "Curves", why: "Why", advice: "Advice", live: "Live", leaks: "Leaks", census: "Census", native: "Native", exceptions: "Exceptions"};
+const REPORT_TITLES = {difference: "Difference", timeline: "Curves", why: "Why", advice: "Advice", live: "Live", leaks: "Leaks", paths: "Paths", census: "Census", native: "Native", exceptions: "Exceptions"};
 
 function tabsOf(model) {
   const tabs = ["sites", "classes", "threads"], {header} = model;
@@ -170,7 +170,7 @@ function drawTab(page) {
   const html = state.tab === "trust" ? findingsHtml(header) : state.tab === "facts" ? factsHtml(model) : header.tabs[state.tab];
   setHtml($("document"), html);
   for (const heading of $("document").querySelectorAll("th")) heading.tabIndex = 0;
-  const hint = state.tab === "difference" ? ", as heaprec diff prints it" : state.tab in REPORT_TITLES ? ", whatever is selected; click a heading to sort" : "";
+  const hint = state.tab === "difference" ? ", as heaprec diff prints it" : state.tab in REPORT_TITLES ? `, whatever is selected; click a ${state.tab === "paths" ? "row to open it" : "heading to sort"}` : "";
   setHtml($("tablenote"), state.tab === "trust" ? "<span>what heaprec doctor says</span>" : `<span>of the whole recording${hint}</span>`);
 }
 
@@ -194,4 +194,20 @@ function sortTable(heading) {
   rows.map(row => [keyOf(row), row]).sort(([x], [y]) => flip * order(x, y)).forEach(([, row]) => table.tBodies[0].append(row));
   for (const cell of head.cells) cell.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", flip > 0 ? "descending" : "ascending");
+}
+
+// Arrows in a report's tree: right opens a row, left closes it or goes to the row that contains it, up and down go to
+// the next row that can be opened.
+function walkTree(event) {
+  const row = event.target.closest("#document summary"), {key} = event;
+  if (!row || !key.startsWith("Arrow")) return;
+  const place = row.parentElement, isShown = one => !one.parentElement.parentElement.closest("details:not([open])");
+  if (key === "ArrowRight") place.open = true;
+  else if (key === "ArrowLeft" && place.open) place.open = false;
+  else if (key === "ArrowLeft") place.parentElement.closest("details")?.firstElementChild.focus();
+  else {
+    const rows = [...row.closest(".tree").querySelectorAll("summary")].filter(isShown);
+    rows[rows.indexOf(row) + (key === "ArrowDown" ? 1 : -1)]?.focus();
+  }
+  event.preventDefault();
 }

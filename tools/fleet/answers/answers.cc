@@ -78,7 +78,7 @@ LiveRowAnswer AnswerOf(const PooledLive& row, const Whole& whole) {
 
 double SizeOf(const LiveRowAnswer& row) { return IsRange(row.bytes) ? row.bytes.high : row.bytes.value; }
 
-// The unit if nothing is live: the bytes that an allocation sample represents.
+// Returns the bytes that an allocation sample represents: the unit of the detection limit if nothing is live.
 double UnitOfAllocations(const Selection& selection) {
   Totals all;
   for (const auto& [id, one] : selection.totals) all += one;

@@ -231,7 +231,7 @@ Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, O
 
 void PullOptions::AddTo(Command& command) {
   command.AddOption("-o,--output", file, "pull, flame, report: file to write").Value("FILE");
-  command.AddFlag("-f,--force", force, "Overwrite FILE if it exists");
+  command.AddFlag("-f,--force", force, "Overwrite the output file if it exists");
   command
       .AddOption("--samples", samples, "pull, flame, report: approximate maximum number of samples (default: 300000)")
       .Value("N")

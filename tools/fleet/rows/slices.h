@@ -43,7 +43,7 @@ namespace heaprec::tools::fleet {
 
 enum class NameKind : uint8_t { kClass = 1, kMethod = 2 };
 
-// Returns the id of a name as shown (generated_names.h): a hash, so that it is the same on all hosts. Never 0, which
+// Returns the id of a name as shown (dictionary_names.h): a hash, so that it is the same on all hosts. Never 0, which
 // means "any" in the tables.
 uint64_t NameId(NameKind kind, std::string_view name);
 

@@ -180,16 +180,16 @@ Result<Answer> DecodeNative(std::string_view bytes) {
     if (!input.ok() || columns > kMaxColumns || (columns == 0 && rows > 0))
       return Error{"not an answer in ClickHouse's Native format"};
     if (answer.columns.empty()) answer.columns.resize(columns);
-    if (answer.columns.size() != columns) return Error{"blocks of different columns"};
+    if (answer.columns.size() != columns) return Error{"its blocks have different columns"};
     for (AnswerColumn& column : answer.columns) {
       column.name = input.Text();
       column.type = input.Text();
-      if (!input.ok()) return Error{"an answer that was cut off"};
+      if (!input.ok()) return Error{"the answer was cut off"};
       if (!ReadColumn(rows, &input, &column)) {
-        return Error{fmt::format("a column of type {}, which heaprec does not read", column.type)};
+        return Error{fmt::format("column {} has type {}, which heaprec does not read", column.name, column.type)};
       }
     }
-    if (!input.ok()) return Error{"an answer that was cut off"};
+    if (!input.ok()) return Error{"the answer was cut off"};
     answer.rows += rows;
   }
   return answer;

@@ -251,4 +251,16 @@ Index NamesOfChunk::Stack(uint64_t key) {
   return at->second = chunk_.InternStack(frames, truncated);
 }
 
+Index NamesOfChunk::Path(const ObjectPath& path) {
+  std::vector<format::StackFrame> frames;
+  for (const ObjectPath::Step& step : path.steps) {
+    const bool is_named = !step.class_name.empty() || !step.name.empty();
+    frames.push_back({.method = is_named ? chunk_.InternMethod(step.class_name, step.name, "") : kNone,
+                      .bci = step.bci,
+                      .line = step.is_gap ? format::kGapLine : -1});
+    bytes_ += sizeof(format::StackNode) + step.class_name.size() + step.name.size();
+  }
+  return chunk_.InternStack(frames, /*truncated=*/false);
+}
+
 }  // namespace heaprec::tools::jfr

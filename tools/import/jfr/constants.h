@@ -48,13 +48,25 @@ class Constants {
   std::unordered_map<const Type*, std::unordered_map<uint64_t, std::string_view>> pools_;
 };
 
-// The constants of a JFR file as entries of a recording. Each is decoded once per chunk of the file or recording.
-//
-// Failure:  what is missing or cannot be read is kNone, or an unknown frame.
-
 // HotSpot's name of a hidden class; in JFR a '/' precedes its address, or a hash follows it.
 std::string HotSpotName(std::string name);
 
+// What held an old object: the frames of a row of kPath, the holder of the object first, the root last.
+// docs/format/recording.md#paths
+struct ObjectPath {
+  struct Step {
+    std::string class_name, name;  // both empty: none
+    int32_t bci = 1;
+    bool is_gap = false;
+    bool is_static = false;  // a root
+  };
+  std::vector<Step> steps;
+  std::string thread;  // name; empty: none
+};
+
+// The constants of a JFR file as entries of a recording. Each is decoded once per chunk of the file or recording.
+//
+// Failure:  what is missing or cannot be read is kNone, or an unknown frame.
 class NamesOfChunk {
  public:
   // All outlive this.
@@ -63,6 +75,7 @@ class NamesOfChunk {
   format::Index Class(uint64_t key);
   format::Index Thread(uint64_t key, uint64_t labels);
   format::Index Stack(uint64_t key);
+  format::Index Path(const ObjectPath& path);
   // Size of the texts and frames added to the chunk.
   uint64_t bytes() const { return bytes_; }
 

@@ -1,7 +1,10 @@
 #include "tools/import/jfr/events.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace heaprec::tools::jfr {
 namespace {
@@ -47,6 +50,145 @@ uint64_t ClassOfObject(const Field& object, const Cursor& value, const Constants
     if (field.name == "type" && !field.array) key = KeyOf(field, part);
   });
   return key;
+}
+
+constexpr size_t kMaxReferences = 4096;              // the JDK writes 200 of a chain; damaged files may have loops
+constexpr size_t kFirstSteps = 40, kLastSteps = 20;  // docs/format/recording.md#paths
+constexpr size_t kMaxNameBytes = 4096;
+constexpr std::string_view kClassOfClasses = "java/lang/Class", kClassNamed = "Class Name: ";
+constexpr std::string_view kThreadNamed = "Thread Name: ", kMethodNamed = "Method: ";
+
+std::string Bounded(std::string text) {
+  text.resize(std::min(text.size(), kMaxNameBytes));
+  return text;
+}
+
+std::string InternalName(std::string_view java_name) {
+  std::string name(java_name);
+  std::ranges::replace(name, '.', '/');
+  return HotSpotName(name);
+}
+
+// Of "x 17", as heaprec describes the holder of a run of references.
+int32_t RepeatsOf(std::string_view description) {
+  int32_t repeats = 0;
+  if (!description.starts_with("x ")) return 1;
+  const char *const begin = description.data() + 2, *const end = description.data() + description.size();
+  const auto [last, error] = std::from_chars(begin, end, repeats);
+  return error == std::errc() && last == end && repeats > 1 ? repeats : 1;
+}
+
+// A jdk.types.OldObject and the reference to it.
+struct LinkedObject {
+  std::string class_name, description;
+  // The reference: null if `holder_type` is.
+  const Type* holder_type = nullptr;
+  uint64_t holder = 0;
+  std::string field;  // "[]": an element
+  int64_t skipped = 0;
+};
+
+LinkedObject LinkedAt(const Type& type, uint64_t key, const Constants& constants) {
+  LinkedObject read;
+  auto constant = constants.Find(type, key);
+  if (!constant) return read;
+  std::optional<Cursor> reference;
+  const Type* reference_type = nullptr;
+  ForEachField(type, &*constant, [&](const Field& field, Cursor value) {
+    if (field.name == "type") read.class_name = HotSpotName(Bounded(constants.TextOfPart(field, value, "name")));
+    if (field.name == "description") read.description = Bounded(constants.TextOf(field, value));
+    if (field.name != "referrer") return;
+    reference_type = field.type;
+    reference = constants.Find(*field.type, KeyOf(field, value));
+  });
+  if (!reference) return read;
+  ForEachField(*reference_type, &*reference, [&](const Field& field, Cursor value) {
+    if (field.name == "array" && constants.Find(*field.type, KeyOf(field, value))) read.field = format::kElementStep;
+    if (field.name == "field" && read.field.empty()) read.field = Bounded(constants.TextOfPart(field, value, "name"));
+    if (field.name == "skip") read.skipped = ReadInteger(*field.type, &value);
+    if (field.name != "object" || !field.pooled) return;
+    read.holder_type = field.type;
+    read.holder = KeyOf(field, value);
+  });
+  return read;
+}
+
+void AddStep(ObjectPath::Step step, std::vector<ObjectPath::Step>* steps) {
+  if (!steps->empty() && !step.is_gap) {
+    ObjectPath::Step& last = steps->back();
+    if (!last.is_gap && last.class_name == step.class_name && last.name == step.name) {
+      last.bci += std::min(step.bci, std::numeric_limits<int32_t>::max() - last.bci);
+      return;
+    }
+  }
+  steps->push_back(std::move(step));
+}
+
+// The steps of the holders; the thread that the last of them is. A static field that ends the chain is the root.
+ObjectPath HoldersOf(const Type& type, uint64_t key, const Constants& constants) {
+  ObjectPath path;
+  std::vector<ObjectPath::Step>& steps = path.steps;
+  LinkedObject object = LinkedAt(type, key, constants);
+  for (size_t i = 0; i < kMaxReferences && object.holder_type != nullptr; ++i) {
+    LinkedObject holder = LinkedAt(*object.holder_type, object.holder, constants);
+    if (holder.class_name.empty() || object.field.empty()) break;
+    const int32_t repeats = RepeatsOf(holder.description);
+    if (object.skipped > repeats - 1) steps.push_back({.class_name = {}, .name = {}, .bci = -1, .is_gap = true});
+    ObjectPath::Step step{holder.class_name, object.field, repeats, false};
+    if (holder.class_name == kClassOfClasses && holder.description.starts_with(kClassNamed)) {
+      step.class_name = InternalName(std::string_view(holder.description).substr(kClassNamed.size()));
+      // A step of its own, whatever comes before.
+      if (holder.holder_type == nullptr) {
+        step.bci = static_cast<int32_t>(format::RootKind::kStatic);
+        step.is_static = true;
+        steps.push_back(std::move(step));
+        return path;
+      }
+    }
+    AddStep(std::move(step), &steps);
+    object = std::move(holder);
+  }
+  if (object.description.starts_with(kThreadNamed)) path.thread = object.description.substr(kThreadNamed.size());
+  return path;
+}
+
+struct RootText {
+  std::string description, system, type;
+};
+
+format::RootKind KindOf(const RootText& root) {
+  using enum format::RootKind;
+  if (root.type == "Stack Variable") return kLocal;
+  if (root.type == "Local JNI Handle") return kJniLocal;
+  if (root.type == "Global JNI Handle" || root.system.starts_with("JNI Global")) return kJniGlobal;
+  if (root.system == "Thread OopStorage") return kThread;
+  if (root.system == "Object Monitor") return kMonitor;
+  return root.system.empty() || root.system == "<unknown>" ? kUnknown : kJvm;
+}
+
+// A chain that ends in a static field is held by its class, whatever holds that.
+void AddRoot(const RootText& root, ObjectPath* path) {
+  std::vector<ObjectPath::Step>& steps = path->steps;
+  const bool is_static = !steps.empty() && steps.back().is_static;
+  if (!is_static) {
+    if (KindOf(root) != format::RootKind::kThread) path->thread.clear();
+    ObjectPath::Step step{{}, {}, static_cast<int32_t>(KindOf(root)), false};
+    std::string_view description = root.description;
+    if (description.starts_with(kMethodNamed)) {
+      description.remove_prefix(kMethodNamed.size());
+      const size_t end = std::min(description.find(std::string(", ").append(kThreadNamed)), description.size());
+      const std::string_view method = description.substr(0, end);
+      const size_t dot = std::min(method.rfind('.'), method.size());
+      step.class_name = InternalName(method.substr(0, dot));
+      step.name = method.substr(std::min(dot + 1, method.size()));
+      description.remove_prefix(std::min(end + 2, description.size()));
+    }
+    if (description.starts_with(kThreadNamed)) path->thread = description.substr(kThreadNamed.size());
+    steps.push_back(std::move(step));
+  }
+  if (steps.size() <= kFirstSteps + 1 + kLastSteps) return;
+  steps.erase(steps.begin() + kFirstSteps, steps.end() - kLastSteps);
+  steps.insert(steps.begin() + kFirstSteps, ObjectPath::Step{.class_name = {}, .name = {}, .bci = -1, .is_gap = true});
 }
 
 uint64_t SinceStart(const ChunkHeader& header, int64_t ticks, int64_t start_ns) {
@@ -108,6 +250,7 @@ std::optional<OldObject> ReadOldObject(const Event& event, const Constants& cons
     if (name == "stackTrace") object.stack = KeyOf(field, value);
     if (name == "object") object.object_class = ClassOfObject(field, value, constants);
     if (name == "labels") object.labels = KeyOf(field, value);
+    if (name == "root") object.has_root = constants.Find(*field.type, KeyOf(field, value)).has_value();
     if (name == "objectSize") size = number();
     if (name == "weight") weight = number();
   });
@@ -115,6 +258,21 @@ std::optional<OldObject> ReadOldObject(const Event& event, const Constants& cons
   object.size = Positive(size);
   if (weight > 0) object.weight = static_cast<double>(std::max(Positive(weight), object.size));
   return object;
+}
+
+ObjectPath ReadPath(const Event& event, const Constants& constants) {
+  ObjectPath path;
+  RootText root;
+  ReadFields(event, [&](std::string_view name, const Field& field, Cursor value) {
+    if (name == "object" && field.pooled) path = HoldersOf(*field.type, KeyOf(field, value), constants);
+    if (name == "root") {
+      root.description = constants.TextOfPart(field, value, "description");
+      root.system = constants.TextOfPart(field, value, "system");
+      root.type = constants.TextOfPart(field, value, "type");
+    }
+  });
+  AddRoot(root, &path);
+  return path;
 }
 
 void Collections::Add(const Event& event, const Constants& constants) {

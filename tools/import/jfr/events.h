@@ -37,26 +37,30 @@ struct Allocation {
 // Reads an event whose EventSetOf is known; nullopt: it cannot be read, or represents no bytes.
 std::optional<Allocation> ReadAllocation(const Event& event);
 
-// The events of a chunk of a JFR file that describe the heap: collections, heap summaries and old objects.
-//
-//   jdk.GCPhasePause       a collection of the recording: beginning and end of its pause
-//   jdk.GarbageCollection  the cause of these pauses, by their gcId; itself a pause if the file has no event of one
-//   jdk.GCHeapSummary      used and committed bytes: before and after the pause if the collection has one pause, else
-//                          (concurrent collectors) at its own time
-//   jdk.OldObjectSample    an object that was live when the file was written
-//
-// Failure:  an event that cannot be read, or lacks a field, is skipped; a missing value is 0: unknown.
+// A jdk.OldObjectSample: an object that was live when the file was written.
 struct OldObject {
   int64_t seen_ticks = 0, born_ticks = 0;
   uint64_t thread = 0, stack = 0, object_class = 0, labels = 0;  // keys of constants; 0: none
   uint64_t size = 0;                                             // 0: not in the file (JDK 17 and before)
-  double weight = 0;  // bytes that it represents; 0: unknown, as in files that heaprec did not write
+  double weight = 0;      // bytes that it represents; 0: unknown, as in files that heaprec did not write
+  bool has_root = false;  // and references to it, if these are not direct ones
 };
 
 bool IsOldObject(std::string_view event_name);
 // Returns nullopt if it cannot be read. `constants`: of its chunk.
 std::optional<OldObject> ReadOldObject(const Event& event, const Constants& constants);
+// Of an event with a root. References of the same field that follow each other are one step, as in a recording; of more
+// than 61 steps the first 40 and the last 20 are left.
+ObjectPath ReadPath(const Event& event, const Constants& constants);
 
+// The collections of a chunk of a JFR file, from these events:
+//
+//   jdk.GCPhasePause       a collection of the recording: beginning and end of its pause
+//   jdk.GarbageCollection  the cause of these pauses, by their gcId; itself a pause if the file has no event of one
+//   jdk.GCHeapSummary      used and committed bytes: before and after the pause if the collection has one pause, else
+//                          (concurrent collectors) at its own time
+//
+// Failure:  an event that cannot be read, or lacks a field, is skipped; a missing value is 0: unknown.
 class Collections {
  public:
   // Ignores events of other kinds.

@@ -23,12 +23,12 @@
 
 namespace heaprec::tools::jfr {
 
+inline constexpr size_t kChunkHeaderBytes = 68;
+
 // The header of a chunk of a JFR file.
 //
 // Units:    offsets from the chunk's begin; times in ns since 1970; ticks of the chunk's own clock.
 // Failure:  Parse returns why it is not a header, or not a supported one.
-inline constexpr size_t kChunkHeaderBytes = 68;
-
 struct ChunkHeader {
   uint64_t size = 0;
   uint64_t metadata_at = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 
@@ -41,8 +42,10 @@ void CountOldObject(const Event& event, const Constants& constants, JfrScan* sca
   if (!object) return;
   OldObjects& last = scan->old_objects;
   const bool is_later = last.chunk != scan->chunks || object->seen_ticks > last.seen_ticks;
-  if (is_later) last = {0, scan->chunks, object->seen_ticks};
-  if (object->seen_ticks == last.seen_ticks) ++last.count;
+  if (is_later) last = {0, 0, scan->chunks, object->seen_ticks};
+  if (object->seen_ticks != last.seen_ticks) return;
+  ++last.count;
+  if (object->has_root) ++last.with_root;
 }
 
 void Look(const Event& event, const Constants& constants, JfrScan* scan) {
@@ -70,6 +73,7 @@ void Look(const Event& event, const Constants& constants, JfrScan* scan) {
   }
 }
 
+constexpr char kNoRoots[] = "the JFR file does not say what holds old objects (JFR.dump path-to-gc-roots=true)";
 constexpr uint64_t kIntervalNs = 1'000'000'000;
 constexpr size_t kMaxAtOnce = 1 << 20;  // allocations to sort by time at once
 constexpr size_t kRowsOfBlock = 4096;
@@ -153,8 +157,8 @@ class RecordingWriter {
     return Added(time_ns);
   }
 
-  // Survivors must be in the first block of a chunk, so this begins a new chunk. `born_ns`: times of birth since the
-  // start.
+  // Adds old objects as a live checkpoint, which must be in the first block of a chunk: so this begins a new chunk.
+  // `born_ns`: times of birth since the start.
   Status Add(std::span<const OldObject> objects, std::span<const uint64_t> born_ns) {
     auto written = FinishChunk();
     for (size_t i = 0; i < objects.size(); ++i) {
@@ -169,6 +173,28 @@ class RecordingWriter {
       chunk_->Add(checkpoint_sample);
     }
     return written;
+  }
+
+  // What held old objects, by their number among those of Add, which are known to be live from now on. The file does
+  // not say how much was searched.
+  Status Add(const std::map<size_t, ObjectPath>& paths) {
+    format::ProcessState row;
+    row.time_ns = end_ns_;
+    row.kind = format::ProcessStateKind::kPathWalk;
+    row.committed = format::kWalkNumber + static_cast<uint64_t>(format::WalkEnd::kTime);
+    row.pauses = paths.size();
+    auto added = Add(row);
+    row.kind = format::ProcessStateKind::kPath;
+    row.committed = format::kWalkNumber;
+    row.pauses = 0;
+    for (auto path = paths.begin(); added && path != paths.end(); ++path) {
+      row.used = kFirstOldObject + path->first;
+      // Stack and thread before the row: the chunk may end behind the row before.
+      row.stack = names_->Path(path->second);
+      row.thread = path->second.thread.empty() ? format::kNone : chunk_->InternThread({.name = path->second.thread});
+      added = Add(row);
+    }
+    return added;
   }
 
   void ExtendTo(uint64_t end_ns) { end_ns_ = std::max(end_ns_, end_ns); }
@@ -257,10 +283,12 @@ class ChunkImport {
     return {};
   }
 
-  Status Add(const std::vector<OldObject>& objects) {
+  Status Add(const std::vector<OldObject>& objects, const std::map<size_t, ObjectPath>& paths) {
     std::vector<uint64_t> born_ns;
     for (const OldObject& object : objects) born_ns.push_back(SinceStart(header_.TimeOf(object.born_ticks)));
-    return writer_.Add(objects, born_ns);
+    auto added = writer_.Add(objects, born_ns);
+    if (!added || paths.empty()) return added;
+    return writer_.Add(paths);
   }
 
   Status Write() {
@@ -291,11 +319,15 @@ Status ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport
                    std::optional<uint64_t>* first_gc, Imported* imported) {
   Collections collections;
   std::vector<OldObject> objects;
+  std::map<size_t, ObjectPath> paths;
   while (const auto event = file->NextEvent()) {
     collections.Add(*event, file->constants());
     if (last != nullptr && IsOldObject(event->type->name)) {
       const auto object = ReadOldObject(*event, file->constants());
-      if (object && object->seen_ticks == last->seen_ticks) objects.push_back(*object);
+      if (object && object->seen_ticks == last->seen_ticks) {
+        if (object->has_root) paths.emplace(objects.size(), ReadPath(*event, file->constants()));
+        objects.push_back(*object);
+      }
     }
     if (EventSetOf(event->type->name) != set) continue;
     const auto allocation = ReadAllocation(*event);
@@ -309,8 +341,9 @@ Status ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport
   imported->collections +=
       static_cast<uint64_t>(std::ranges::count(states, format::ProcessStateKind::kGcEnd, &format::ProcessState::kind));
   imported->old_objects += objects.size();
+  imported->paths += paths.size();
   auto added = chunk->Add(states);
-  return added && !objects.empty() ? chunk->Add(objects) : added;
+  return added && !objects.empty() ? chunk->Add(objects, paths) : added;
 }
 
 // Returns "17.0.15+6" for "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ...", which
@@ -357,6 +390,7 @@ format::FileHeader HeaderOf(const JfrScan& scan, EventSet set) {
   header.source_reason = ReasonOf(scan, set);
   if (!scan.heaprec_source.empty() && !scan.doubts.empty()) header.Note(format::SourceFact::kOriginalDoubted);
   header.max_tracked_objects = scan.old_objects.count;
+  header.settings.push_back({"paths", scan.old_objects.with_root > 0 ? "" : kNoRoots});
   const uint64_t events = scan.events.contains(set) ? scan.events.at(set) : 0;
   header.recording_id =
       IdOf(fmt::format("{} {} {} {} {}", scan.start_ns, scan.chunks, events, scan.pid, static_cast<int>(set)));

@@ -1,5 +1,5 @@
 // Imports a JFR file as a recording: its allocations, with the weights in the file, its collections and heap summaries,
-// and the last old objects as survivors of their chunk.
+// and the last old objects as survivors of their chunk, with what held them as a search of the heap.
 //
 // The recording has no windows, no intervals and no counts of unsampled bytes: its header has its origin, and readers
 // treat each sample as drawn independently. docs/decisions/0012-imported-weights.md
@@ -27,7 +27,8 @@ namespace heaprec::tools::jfr {
 // The last old objects (jdk.OldObjectSample) in the file: the JVM writes them with each dump.
 struct OldObjects {
   uint64_t count = 0;
-  uint64_t chunk = 0;  // number in the file, from 1
+  uint64_t with_root = 0;  // of these
+  uint64_t chunk = 0;      // number in the file, from 1
   int64_t seen_ticks = 0;
 };
 
@@ -56,6 +57,7 @@ struct Imported {
   uint64_t samples = 0;
   uint64_t collections = 0;
   uint64_t old_objects = 0;
+  uint64_t paths = 0;    // of these, objects with what held them
   uint64_t refused = 0;  // events of the set that cannot be read, or represent no bytes
   std::optional<format::SkippedRange> damage;
 };

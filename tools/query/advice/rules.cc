@@ -158,7 +158,8 @@ bool CopiesEnum(const format::Method& method) {
   return returned == method.class_name;
 }
 
-// Which methods are declared with variable arguments is not recorded.
+// Whether the method seems to have variable arguments. Recordings do not say that, so: its last parameter is an
+// Object[], except for methods that usually get an array.
 bool TakesArguments(const format::Method& method) {
   return method.descriptor.find("[Ljava/lang/Object;)") != std::string::npos && method.name != "toArray" &&
          method.name != "<init>";

@@ -42,7 +42,8 @@ struct CallOutcome {
   uint64_t Objects() const;
 };
 
-// By method. Names of hidden classes are without generated suffixes (generated_names.h), so that modes can be compared.
+// By method. Names of hidden classes are without generated suffixes (dictionary_names.h), so that modes can be
+// compared.
 using CallOutcomes = std::map<std::string, CallOutcome>;
 Result<CallOutcomes> ParseOutcomes(std::string_view text);
 

@@ -4,7 +4,7 @@
 //   subject  = "total" | ("class" | "site" | "method" | "package" | "thread" | "rule") ":" pattern
 //   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
-// A pattern is that of the filters (name_pattern.h), for names as they are shown (generated_names.h); all matches are
+// A pattern is that of the filters (name_pattern.h), for names as they are shown (dictionary_names.h); all matches are
 // added. "?" at its end: no name needs to match. A rule is one of advice (tools/query/advice/rules.h): what it finds.
 //
 // Failure:  Parse returns a message for the user with the error, its position, and an example.

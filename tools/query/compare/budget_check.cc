@@ -190,9 +190,10 @@ CheckResult CheckedRatio(const CheckQuestion& question, std::string_view subject
           {}};
 }
 
-// A single subject's variation between runs is known only from its own runs. With one run per side that of other rows
-// is used. A total has no other rows: without --ops, the total of single runs also depends on the machine's speed and
-// the duration, so within the tolerance for the same work it has no verdict.
+// Tests one subject against the baseline. That needs the subject's variation between runs: with one run per side, the
+// variation of the other rows stands in for it (`variation`). A total (index 0) has no other rows, and without --ops it
+// also depends on the machine's speed and the duration; so with one run per side an increase that such differences
+// explain is inconclusive.
 CheckResult CheckRegression(const CheckQuestion& question, const SideOfCheck& before, const SideOfCheck& now, Per per,
                             size_t index, const RunVariation& variation) {
   const Budget& subject = question.subjects[index];

@@ -83,10 +83,8 @@ void FilterOptions::AddKindTo(Command& command) {
           : "Kind of sample: tlab, outside, exception, malloc or mmap (repeatable; default: all)";
   if (with_states) {
     help =
-        "Kind of event: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, event, died, evicted, "
-        "untracked, "
-        "shrunk, "
-        "census or row (repeatable; default: the first five)";
+        "Kind of event: tlab, outside, exception, malloc, mmap, gc, heap, memory, cpu, event, path, died, evicted, "
+        "untracked, shrunk, census or row (repeatable; default: the first five)";
   }
   if (heap_only)
     help = "Kind of heap sample: tlab or outside (repeatable; default: both); other kinds: heaprec top --kind";

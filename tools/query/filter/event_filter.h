@@ -30,11 +30,6 @@ Result<std::optional<TimePoint>> TimeOption(const char* option, const std::strin
 // For --by; `usual`: the default.
 Result<std::vector<Grouping>> GroupingsOption(const std::string& text, const std::vector<By>& usual);
 
-// Selects the events of a command: the options that several commands share.
-//
-// Units:    times in ns since the start of the recording.
-// Failure:  Parse returns an error message for the user; the exit code is 2.
-
 // As given on the command line.
 struct FilterOptions {
   std::string from, to, thread, class_name, site, frame;
@@ -58,6 +53,10 @@ struct FilterOptions {
 // Returns the end of a recording, in ns since its start. Reads all of it.
 uint64_t EndOf(const Recording& recording);
 
+// Selects the events of a command: the options that several commands share.
+//
+// Units:    times in ns since the start of the recording.
+// Failure:  Parse returns an error message for the user; the exit code is 2.
 class Filter {
  public:
   static Result<Filter> Parse(const FilterOptions& options);
@@ -149,16 +148,15 @@ class Filter {
   Matches threads_, classes_;
 };
 
-// The part of recordings that --from and --to select, or the time of --at.
-//
-// Units:    ns since the start of the recording; of times(): since 1970.
-
 // Returns the time range of a recording's data. `last_ns`: the last time in it, used if there is no end marker.
 std::pair<uint64_t, uint64_t> RecordedTime(const Recording& recording, uint64_t last_ns);
 
 // Text for Report with --at.
 inline constexpr char kAtInstant[] = "at the time of --at (the nearest is shown)";
 
+// The part of recordings that --from and --to select, or the time of --at.
+//
+// Units:    ns since the start of the recording; of times(): since 1970.
 class AskedTime {
  public:
   // Adds a recording and returns its part that passes `filter`, which has been started.

@@ -34,7 +34,7 @@ class NamePattern {
   // text      the whole name, or all of it behind a dot or a dollar sign: "Entry.<init>" is
   // "java.util.Map$Entry.<init>"
   //
-  // "#" in either is a number of a generated name (generated_names.h), or "#" itself. "[B" and "[Ljava/lang/String;"
+  // "#" in either is a number of a generated name (dictionary_names.h), or "#" itself. "[B" and "[Ljava/lang/String;"
   // are "byte[]" and "java.lang.String[]", and "A.m(int)" is "A.m": names have no parameters.
   static Result<NamePattern> ForNames(std::string_view pattern);
   // For thread names: matches anywhere, as text or as a regular expression.

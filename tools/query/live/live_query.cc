@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/input/walk.h"
+#include "tools/query/live/path_query.h"
 
 namespace heaprec::tools {
 namespace {
@@ -45,13 +47,29 @@ void SearchStream(const std::string& file, format::Stream stream, size_t heavies
   LiveQuery question;
   question.by = {Grouping(By::kSite)};
   question.leaks = true;
-  LiveVisitor live(std::move(question), scan.tree(), stream);
+  std::unique_ptr<LiveVisitor> visitor;
+  const GroupPathVisitor* paths = nullptr;
+  auto searches = stream == format::Stream::kAllocations ? FindPathSearches({file}, std::nullopt)
+                                                         : Error{"only objects have paths"};
+  if (searches.ok()) {
+    auto with_paths = std::make_unique<GroupPathVisitor>(std::move(question), std::move(*searches), scan.tree());
+    paths = with_paths.get();
+    visitor = std::move(with_paths);
+  } else {
+    visitor = std::make_unique<LiveVisitor>(std::move(question), scan.tree(), stream);
+  }
+  LiveVisitor& live = *visitor;
   if (!scan.Run(&live)) return;
   const LiveTable& table = live.result().tables.front();
   std::vector<const LiveTable::Row*> leaking;
   const auto site_of = [&](const LiveTable::Row& row) {
     const LiveEstimates estimates = live.result().EstimateGroup(row.group.alive).estimates;
-    return LiveSite{stream, table.grouping.NameOf(row.key, *scan.tree()), estimates.bytes, estimates.share, {}};
+    return LiveSite{stream,
+                    table.grouping.NameOf(row.key, *scan.tree()),
+                    estimates.bytes,
+                    estimates.share,
+                    {},
+                    paths != nullptr ? paths->PathsOf(row.key) : std::vector<GroupPath>()};
   };
   if (!IsTooShort(live.result())) {
     for (const TestedRow& one : TestRows(live.result(), kUsualFdr)) {
@@ -217,8 +235,8 @@ void LiveVisitor::SetMoments(uint64_t end_ns) {
   span_.Start(result_.start_epoch_ns, end_ns);
   std::tie(result_.moments.from_ns, result_.moments.to_ns) = span_.Span(begin_ns_, end_ns);
   result_.moments.at_ns = result_.moments.to_ns;
-  if (result_.question.at) {
-    result_.moments.at_ns = MomentOf(result_.question.at, result_.start_epoch_ns, end_ns);
+  if (const auto asked = at()) {
+    result_.moments.at_ns = MomentOf(asked, result_.start_epoch_ns, end_ns);
     result_.moments.to_ns = std::clamp(result_.moments.at_ns, result_.moments.from_ns, result_.moments.to_ns);
   }
   result_.of_majors |= lives_->is_range();

@@ -122,9 +122,7 @@ class LiveVisitor : public ScanVisitor {
   // Visits one stream.
   LiveVisitor(LiveQuery question, CallTree* tree, format::Stream stream = format::Stream::kAllocations);
   bool estimates() const override { return false; }
-  std::optional<LiveTimes> live_times() const override {
-    return LiveTimes{result_.question.at, &result_.question.span};
-  }
+  std::optional<LiveTimes> live_times() const override { return LiveTimes{at(), &result_.question.span}; }
   void Begin(const format::FileHeader& header) override;
   void Visit(const MatchedBlock& matched_block) override;
   void End(const Estimator& estimator, double seconds) override;
@@ -132,6 +130,8 @@ class LiveVisitor : public ScanVisitor {
   const LiveResult& result() const { return result_; }
 
  protected:
+  // The time at which objects of the current recording are listed; nullopt: the end.
+  virtual std::optional<TimePoint> at() const { return result_.question.at; }
   // The sample's key in a table.
   virtual uint32_t KeyOf(size_t table, const format::Sample& sample, const MatchedBlock& matched_block);
 
@@ -189,12 +189,19 @@ struct FoundLeak {
 // contains one recording, with this header, once per kind.
 std::vector<FoundLeak> SearchLeaks(const std::string& file, const format::FileHeader& header);
 
+// What holds a part of a group's objects (tools/query/live/path_query.h).
+struct GroupPath {
+  std::string path;
+  Estimate share;  // of the group's live bytes that a path was found for
+};
+
 // A site and what is live of it at the end. `leak`: only if its growth is significant.
 struct LiveSite {
   format::Stream stream;
   std::string site;
   Estimate bytes, share;
   std::optional<FoundLeak> leak;
+  std::vector<GroupPath> paths{};  // the heaviest; empty also if the heap was not searched
 };
 
 // What was live at a time, by class and site.
@@ -208,7 +215,7 @@ std::vector<LivePart> SearchLiveAt(const std::string& file, const format::FileHe
                                    size_t heaviest);
 
 // Returns, as SearchLeaks, the leaks and of every kind the `heaviest` sites: leaks first, the fastest growing at the
-// top, then the others by bytes.
+// top, then the others by bytes. Reads the file once more for paths, if the recorder was asked for them.
 std::vector<LiveSite> SearchLiveSites(const std::string& file, const format::FileHeader& header, size_t heaviest);
 
 }  // namespace heaprec::tools

@@ -84,8 +84,8 @@ const char* NotRecorded(const format::FileHeader& header, Stream stream) {
 
 }  // namespace
 
-void ScanOptions::AddTo(Command& command) {
-  command.AddOption("REC", files, "Recordings to add together; - reads standard input").Required();
+void ScanOptions::AddTo(Command& command, const std::string& recordings) {
+  command.AddOption("REC", files, recordings).Required();
   command.AddFlag("--lines", lines, "Distinguish the lines of a method");
   command.AddFlag("--exact-sites", exact_sites,
                   "Use the allocating frame itself as the site, such as Arrays.copyOf (default: its caller)");

@@ -8,7 +8,7 @@
 //   const ExitCode code = scan->Run(&names, &tree, [&] { return &groups.emplace(groupings, true); });
 //   output.Append(scan->summary().LossLine());
 //
-// Units:    as format/model/model.h. With --kind exception the samples are events: what the estimators call bytes.
+// Units:    as format/model/model.h. With --kind exception, fields named bytes are numbers of events.
 // Failure:  Parse returns the message for the user. Run prints on stderr what it could not read, and returns
 //           kUnreadable (only earlier files were visited) or kDamaged (everything that could be decoded was visited).
 #pragma once
@@ -41,7 +41,8 @@
 namespace heaprec::tools {
 
 // Help of --no-rows.
-inline constexpr char kNoRows[] = "Estimate from kept samples only, uncalibrated to rows";
+inline constexpr char kNoRows[] =
+    "Ignore rows, the sums of all points by class and site; estimate from kept samples only";
 
 // As given on the command line.
 struct ScanOptions {
@@ -60,8 +61,8 @@ struct ScanOptions {
   FilterOptions filter;
 
   ScanOptions() { filter.allocations_only = true; }
-  // REC..., the filters with --focus, --ignore and --hide, and --lines.
-  void AddTo(Command& command);
+  // REC... with this description, the filters with --focus, --ignore and --hide, and --lines.
+  void AddTo(Command& command, const std::string& recordings = "Recordings to add together; - reads standard input");
   // --names
   static void AddNamesTo(Command& command, std::string* names);
   // Adds --share-of; shares are then relative to the selection by default.
@@ -70,8 +71,8 @@ struct ScanOptions {
   std::shared_ptr<MergedNames> Naming() const;
 };
 
-// The samples of a block that pass the filters, or its rows: then block.samples are SamplesOfRows. If samples are
-// calibrated to rows (SumsBySite), they are in front of the rows of sites that have had none. Names and tree have
+// A block, and its samples that pass the filters. If the block is read from its rows, block.samples are SamplesOfRows.
+// If samples are calibrated to rows (SumsBySite), rows of sites without samples follow the samples. Names and tree have
 // entered the block.
 struct MatchedBlock {
   const format::Block& block;

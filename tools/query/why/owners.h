@@ -27,8 +27,8 @@ struct Owner {
 // In the order of the table.
 const std::vector<Owner>& Owners();
 
-// The amounts of an owner at one time. Amounts that the snapshot itself has are those of the heap, and RSS. What RSS
-// has grown by since the mappings were read, and no owner explains, is unexplained.
+// The amounts of an owner at one time. Heap and RSS come from the snapshot itself, all others from its account, which
+// may be older. Growth of RSS since the mappings were read that no owner explains counts as unexplained.
 struct OwnerAmounts {
   format::Amount used, committed, resident, limit;
   bool limits_committed = false;

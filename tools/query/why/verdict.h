@@ -35,7 +35,7 @@ EndVerdict EndVerdictOf(const EndFacts& facts);
 // What ends of other processes have in common with it: the verdict without times, amounts and threads.
 std::string CauseOf(const EndFacts& facts, const EndVerdict& verdict);
 
-// Whether a recording ended with its process, a JVM or a program without one.
+// Whether a recording ended because its process, with or without a JVM, exited.
 bool IsExit(const std::optional<std::string>& reason);
 
 // What ran out according to an error.

@@ -94,6 +94,18 @@ std::vector<Field> LiveFields(const std::string& path, const LiveRow& all, const
   return FieldsOf(path, columns, all);
 }
 
+Value PathsValue(const std::vector<GroupPath>& paths) {
+  std::vector<std::string> names;
+  for (const GroupPath& one : paths) names.push_back(one.path);
+  return Value(names);
+}
+
+Value PathSharesValue(const std::vector<GroupPath>& paths) {
+  std::vector<Estimate> shares;
+  for (const GroupPath& one : paths) shares.push_back(one.share);
+  return Value(shares);
+}
+
 render::Line LiveContext(const LiveAnswer& answer) {
   const LiveResult& live = answer.live;
   return Hidden({{"scan", answer.scan.summary().AsObject()},

@@ -42,6 +42,10 @@ std::vector<render::Column<LiveRow>> LiveColumns(const LiveResult& live, const s
 // The same for a total, as members of `path`: "live.bytes", ...
 std::vector<render::Field> LiveFields(const std::string& path, const LiveRow& all, const LiveResult& live);
 
+// What holds objects of a group: its paths, and their shares, as two lists.
+render::Value PathsValue(const std::vector<GroupPath>& paths);
+render::Value PathSharesValue(const std::vector<GroupPath>& paths);
+
 // Only in JSON: scan, times, collections, and untracked samples.
 render::Line LiveContext(const LiveAnswer& answer);
 // Returns lines about untracked samples, if any, and losses.

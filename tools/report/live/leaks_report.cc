@@ -21,26 +21,23 @@ struct LeakRow {
   std::optional<Estimate> since_s;
   LiveEstimates estimates;          // of survivors
   std::vector<std::string> frames;  // of a stack, root first
-  std::vector<GroupPathVisitor::Holder> holders;
+  std::vector<GroupPath> paths;
 };
 
 const Slope& GrowthOf(const LeakRow& row, GrowthSpan span = kWholeTime) { return row.leak.growth[span]; }
-
-constexpr size_t kHolders = 2;
 
 std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate, const GroupPathVisitor* paths) {
   std::vector<LeakRow> rows;
   const Grouping& grouping = answer.live.tables.front().grouping;
   for (const TestedRow& one : TestRows(answer.live, rate)) {
     const LiveGroup& group = one.row->group;
-    rows.push_back(
-        {grouping.NameOf(one.row->key, answer.tree),
-         &group,
-         one.leak,
-         one.since_s,
-         answer.live.EstimateGroup(group.alive).estimates,
-         {},
-         paths != nullptr ? paths->HoldersOf(one.row->key, kHolders) : std::vector<GroupPathVisitor::Holder>()});
+    rows.push_back({grouping.NameOf(one.row->key, answer.tree),
+                    &group,
+                    one.leak,
+                    one.since_s,
+                    answer.live.EstimateGroup(group.alive).estimates,
+                    {},
+                    paths != nullptr ? paths->PathsOf(one.row->key) : std::vector<GroupPath>()});
     if (grouping.by() == By::kStack) rows.back().frames = FramesOf(one.row->key, answer.tree);
   }
   return rows;
@@ -73,16 +70,6 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
     return [=](const LeakRow& row) -> Value { return row.estimates.*member; };
   };
   const auto series = [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; };
-  const auto paths_of = [](const LeakRow& row) {
-    std::vector<std::string> paths;
-    for (const auto& holder : row.holders) paths.push_back(holder.path);
-    return Value(std::move(paths));
-  };
-  const auto shares_of = [](const LeakRow& row) {
-    std::vector<Estimate> shares;
-    for (const auto& holder : row.holders) shares.push_back(holder.share);
-    return Value(std::move(shares));
-  };
   std::vector<Column<LeakRow>> columns{
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
       {"leaks", "", Unit::kText, Detail::kJsonOnly, leak(&Leak::leaks)},
@@ -106,8 +93,9 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"p", "", Unit::kProbability, Detail::kJsonOnly, leak(&Leak::p)},
       {"q", "q", Unit::kProbability, Detail::kWide, leak(&Leak::q)},
       {"series_bytes", "", Unit::kBytes, Detail::kJsonOnly, series},
-      {"held_by", "", Unit::kText, Detail::kJsonOnly, paths_of},
-      {"held_by_share", "", Unit::kShare, Detail::kJsonOnly, shares_of},
+      {"held_by", "", Unit::kText, Detail::kJsonOnly, [](const LeakRow& row) { return PathsValue(row.paths); }},
+      {"held_by_share", "", Unit::kShare, Detail::kJsonOnly,
+       [](const LeakRow& row) { return PathSharesValue(row.paths); }},
       {"", "over time", Unit::kSparkline, Detail::kHtmlOnly, series}};
   const Grouping& by = answer.live.tables.front().grouping;
   if (by.by() == By::kStack) columns.push_back({"frames", "", Unit::kText, Detail::kJsonOnly, &LeakRow::frames});
@@ -193,7 +181,7 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking, const G
   Table table = MakeTable("rows", LeakColumns(answer), rows, candidates);
   for (size_t i = 0; i < rows.size(); ++i) {
     table.rows[i].below = CallersOf(rows[i].frames);
-    for (const auto& [path, share] : rows[i].holders)
+    for (const auto& [path, share] : rows[i].paths)
       table.rows[i].below.push_back(FormatInline(share, Unit::kShare, true) + " held by " + path);
   }
   report.Add(std::move(table));

@@ -27,13 +27,12 @@ struct LeakRanking {
 render::Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking,
                            const GroupPathVisitor* paths = nullptr);
 
-// `heaprec paths` as a report: what holds live objects.
+// `heaprec paths` as a report: what holds live objects, of all recordings together.
 struct PathLimits {
   size_t children = 0;      // of a place; 0: all
   double min_share = 0.01;  // of what is held
 };
 
-render::Report PathsReport(const RecordingScan& scan, const PathSearch& search, const PathVisitor& paths,
-                           const PathLimits& limits);
+render::Report PathsReport(const RecordingScan& scan, const PathVisitor& paths, const PathLimits& limits);
 
 }  // namespace heaprec::tools

@@ -19,11 +19,11 @@ namespace {
 using format::AccountItem;
 using format::Amount;
 
-// Of the drawing, which is stretched to its place: points in time, and units in height.
+// Resolution of the drawing: points in time, and size in its own units, because the page stretches it.
 constexpr size_t kMostPoints = 400, kGcSteps = 200, kMostMarks = 50;
 constexpr double kWidth = 1000, kHeight = 1000;
 constexpr int kTicks = 4;  // of time
-// A limit that is further above than this would press the rest to the bottom.
+// A limit more than this many times above the memory is not drawn: the rest would be flat.
 constexpr double kFarAbove = 3;
 
 constexpr size_t kLayers = 9;

@@ -15,6 +15,7 @@
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/live/live_query.h"
 #include "tools/query/live/native_query.h"
+#include "tools/query/live/path_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/query/summary/summary_query.h"
 #include "tools/query/why/explanation.h"
@@ -59,6 +60,16 @@ std::string LeaksTab(const std::string& path) {
   LiveVisitor live(std::move(question), tab.tree());
   if (!tab.Run(&live) || live.result().tracked == 0) return "";
   return Html(LeaksReport({tab.scan(), live.result(), *tab.tree(), {}}, {.limit = kRows, .all = true}));
+}
+
+// Empty: the heap was not searched.
+std::string PathsTab(const std::string& path) {
+  auto searches = FindPathSearches({path}, std::nullopt);
+  if (!searches.ok()) return "";
+  FileScan tab(path);
+  PathVisitor paths(std::move(*searches), tab.tree());
+  if (!tab.Run(&paths)) return "";
+  return Html(PathsReport(tab.scan(), paths, {}));
 }
 
 // Empty: the recording has no account of the process.
@@ -226,6 +237,7 @@ std::map<std::string, std::string> PageTabs(const std::string& path, const forma
   if (header.max_tracked_objects > 0) {
     add("live", LiveTab(path));
     add("leaks", LeaksTab(path));
+    add("paths", PathsTab(path));
   }
   if (header.census != format::CensusMode::kOff) add("census", CensusTab(path));
   if (header.max_tracked_blocks > 0) add("native", BlocksPart(path, facts));

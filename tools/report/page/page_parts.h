@@ -28,8 +28,8 @@ namespace heaprec::tools {
 render::Object PageFacts(const Recording& recording, const std::string& file, bool use_census,
                          const std::shared_ptr<MergedNames>& merged, const std::vector<Headline>& headlines);
 
-// The tabs of the report page with reports of other commands: `why`, advice, `live`, `leaks`, `census`, `native`, `top`
-// for exceptions, if the recording has their data.
+// The tabs of the report page with reports of other commands: `why`, advice, `live`, `leaks`, `paths`, `census`,
+// `native`, `top` for exceptions, if the recording has their data.
 //
 // Failure:  none: unreadable data is omitted; the command has reported the damage.
 

@@ -20,10 +20,6 @@ std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan);
 // Returns "4.2 MiB live in 66,089 objects that survived 3 collections"; `all`: estimates of live objects.
 std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan, uint64_t survived);
 
-// The page of recordings: all their samples, other data, and its initial state.
-//
-// Failure:  MakePage returns the exit code, and the message for the user unless reading has printed it.
-
 // The results of diff, and its unit.
 struct PageComparison {
   std::string headline;
@@ -70,6 +66,9 @@ struct PageRequest {
   }
 };
 
+// The page of recordings: all their samples, other data, and its initial state.
+//
+// Failure:  MakePage returns the exit code, and the message for the user unless reading has printed it.
 struct RecordingPage {
   ExitCode code = ExitCode::kOk;  // other than kOk and kDamaged: there is no page
   std::string error{};            // the reason; empty: reading has printed it

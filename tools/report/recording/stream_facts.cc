@@ -7,7 +7,7 @@ using namespace render;
 
 namespace {
 
-// "dropped_by_jvm 1 (52.7 KiB)"; "0".
+// "missed 1 (52.7 KiB)"; "0".
 render::Line Lost(const format::StreamCounters& counters, format::Stream stream) {
   render::Line line = Fact("  lost", "", {}, Detail::kWide);
   const bool counts_events = format::CountsEvents(stream);

@@ -11,6 +11,7 @@
 #include "tools/input/stream_traits.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/render/value_format.h"
+#include "tools/report/columns/live_columns.h"
 #include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 
@@ -169,6 +170,9 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
        [](const LiveSite& one) { return one.leak ? Value(one.leak->per_second) : Value(); }},
       {"since_s", "", Unit::kSeconds, Detail::kJsonOnly,
        [](const LiveSite& one) { return one.leak ? Value(one.leak->since_s) : Value(); }},
+      {"held_by", "", Unit::kText, Detail::kJsonOnly, [](const LiveSite& one) { return PathsValue(one.paths); }},
+      {"held_by_share", "", Unit::kShare, Detail::kJsonOnly,
+       [](const LiveSite& one) { return PathSharesValue(one.paths); }},
   };
   Table table = MakeTable("live_sites", columns, sites);
   table.detail = Detail::kJsonOnly;
@@ -191,6 +195,8 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
     if (one.leak && one.leak->since_s && one.leak->since_s->low > 0)
       text += " since " + Shown(one.leak->since_s->value, Unit::kSeconds);
     into->Add(Fact(has_leak ? "leak" : "live", "{}", {{"", text}}, Detail::kTextOnly));
+    for (const GroupPath& path : one.paths)
+      into->Add(Fact("held by", "{}  {}", {{"", path.share, Unit::kShare}, {"", path.path}}, Detail::kTextOnly));
   }
 }
 
