@@ -283,7 +283,8 @@ void Recording::AddTracker() {
 
 // If there can be no paths, records as without the option.
 void Recording::AddPaths(sources::WeakRefTable& tracked) {
-  sources::PathLimits limits{options_.paths_every_ns, 0, options_.paths_pause_ns, options_.paths_memory};
+  sources::PathLimits limits{options_.paths_every_ns, 0, options_.paths_pause_ns, options_.paths_retained_ns,
+                             options_.paths_memory};
   // Early enough that what is found is in the file.
   if (options_.duration_ns > 0)
     limits.last_ns = plan_.start_ns + options_.duration_ns - std::min<uint64_t>(options_.duration_ns / 2, kNsPerSecond);

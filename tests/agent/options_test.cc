@@ -85,6 +85,9 @@ TEST_CASE("Objects are tracked unless live=off, up to the given number") {
   CHECK(Parsed("paths=10m").paths_every_ns == 600 * uint64_t{1'000'000'000});
   CHECK_FALSE(Parsed("paths=10m,paths=off").paths);
   CHECK(Parsed("paths.pause=5ms").paths_pause_ns == 5'000'000);
+  CHECK(Parsed("").paths_retained_ns == 50'000'000);
+  CHECK(Parsed("paths.retained=2s").paths_retained_ns == 2'000'000'000);
+  CHECK(Parsed("paths.retained=off").paths_retained_ns == 0);
   CHECK(Parsed("paths.memory=64m").paths_memory == 64 << 20);
 }
 

@@ -223,6 +223,13 @@ bool SetPathsPause(Options* options, std::string_view value) {
   return pause <= kMaxPauseNs && Set(&options->paths_pause_ns, pause);
 }
 
+bool SetPathsRetained(Options* options, std::string_view value) {
+  options->paths_retained_ns = 0;
+  if (value == "off") return true;
+  const auto time = ParseTime(value, kMinPauseNs);
+  return time <= kMaxPauseNs && Set(&options->paths_retained_ns, time);
+}
+
 bool SetCensus(Options* options, std::string_view value) {
   options->census = value == "all" ? format::CensusMode::kAll : format::CensusMode::kOff;
   if (value == "all" || value == "off") return true;
@@ -293,6 +300,7 @@ const std::array kKeys = {
     Key{"live", "on, off, or the maximum number of tracked objects, 64 to 65535", SetLive},
     Key{"paths", "off, on, or the time between searches, 1s or more, such as 10m", SetPaths},
     Key{"paths.pause", "a time from 5ms to 60s", SetPathsPause},
+    Key{"paths.retained", "off, or a time from 5ms to 60s", SetPathsRetained},
     Key{"paths.memory", "a size of 1m or more, such as 64m",
         [](Options* o, View v) { return Set(&o->paths_memory, ParseSize(v)); }},
     Key{"census", "off, all, or the number of TLABs to walk per second, 1/s to 8000/s", SetCensus},

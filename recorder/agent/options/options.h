@@ -61,7 +61,8 @@ struct Options {
   bool paths = false;                // record what holds tracked objects
   uint64_t paths_every_ns = 0;       // 0: at the end, when a copy is made, and when the heap is full
   uint64_t paths_pause_ns = 50'000'000;
-  uint64_t paths_memory = 0;  // 0: half of what is left to the process
+  uint64_t paths_retained_ns = 50'000'000;  // of the pause; 0: no retained sizes
+  uint64_t paths_memory = 0;                // 0: half of what is left to the process
   // Time between snapshots of native memory (JVM and process); 0: every 10 s if the JVM has NMT on.
   uint64_t nmt_ns = 0;
   bool no_nmt = false;

@@ -344,7 +344,8 @@ void PathRecorder::Pause::ReadPaths() {
 // garbage with it.
 void PathRecorder::Pause::SearchAroundHolders(size_t listed, uint64_t search_ns) {
   const uint64_t needs_ns = search_ns + search_ns / 4;
-  if (MonotonicNs() + needs_ns >= deadline_ns_) return;
+  const uint64_t until_ns = std::min(deadline_ns_, begin_ns_ + recorder_.limits_.retained_ns);
+  if (MonotonicNs() + needs_ns >= until_ns) return;
   struct Candidate {
     uint32_t at, reference;
     float share;
@@ -367,9 +368,9 @@ void PathRecorder::Pause::SearchAroundHolders(size_t listed, uint64_t search_ns)
     if (!path) return;
     candidates[i].path = *path;
   }
-  for (size_t i = 0; i < count && MonotonicNs() + needs_ns < deadline_ns_; ++i) {
+  for (size_t i = 0; i < count && MonotonicNs() + needs_ns < until_ns; ++i) {
     walk_->Restart(candidates[i].reference);
-    const bool is_complete = AddRoots(listed) && walk_->Run(deadline_ns_) == HeapWalk::End::kComplete;
+    const bool is_complete = AddRoots(listed) && walk_->Run(until_ns) == HeapWalk::End::kComplete;
     end_ = WalkEnd::kComplete;  // of the search that found the paths
     if (!is_complete) return;
     const auto around = static_cast<uint8_t>(i + 1);

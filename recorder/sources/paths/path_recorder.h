@@ -40,7 +40,8 @@ struct PathLimits {
   uint64_t every_ns = 0;  // 0: only when the heap is full, at last_ns, and when asked
   uint64_t last_ns = 0;   // when to search before the recording ends by itself; 0: it does not
   uint64_t pause_ns = 50'000'000;
-  uint64_t memory_bytes = 0;  // 0: half of what is left to the process
+  uint64_t retained_ns = 50'000'000;  // so long after the pause's beginning nobody searches for retained sizes any more
+  uint64_t memory_bytes = 0;          // 0: half of what is left to the process
 };
 
 class PathRecorder final : public Part {

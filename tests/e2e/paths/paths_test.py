@@ -154,7 +154,7 @@ class Case(unittest.TestCase):
 
 class Dumps(Case):
     def check(self, home, flags):
-        program, recording = self.start(home, "paths=on,paths.pause=2s", *flags, "-Xmx512m", "-Xmn256m")  # no collection, so finalizers do not run
+        program, recording = self.start(home, "paths=on,paths.pause=2s,paths.retained=2s", *flags, "-Xmx512m", "-Xmn256m")  # no collection, so finalizers do not run
         copy, dump = self.file("copy.hrec"), self.file("held.hprof")
         self.heaprec("dump", "--flush", "-o", copy, str(program.pid))
         subprocess.run([f"{home}/bin/jcmd", str(program.pid), "GC.heap_dump", "-all", dump], stdout=subprocess.DEVNULL, check=True)
