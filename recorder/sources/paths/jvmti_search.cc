@@ -70,23 +70,6 @@ uint32_t PlaceOf(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo* info
   }
 }
 
-RootKind KindOf(jvmtiHeapReferenceKind kind) {
-  switch (kind) {
-    case JVMTI_HEAP_REFERENCE_JNI_GLOBAL:
-      return RootKind::kJniGlobal;
-    case JVMTI_HEAP_REFERENCE_JNI_LOCAL:
-      return RootKind::kJniLocal;
-    case JVMTI_HEAP_REFERENCE_STACK_LOCAL:
-      return RootKind::kLocal;
-    case JVMTI_HEAP_REFERENCE_THREAD:
-      return RootKind::kThread;
-    case JVMTI_HEAP_REFERENCE_MONITOR:
-      return RootKind::kMonitor;
-    default:
-      return RootKind::kJvm;
-  }
-}
-
 // The classes of the JVM, with their names and fields, which are read when they are needed.
 class Classes {
  public:
@@ -360,7 +343,7 @@ class NotedReferences {
     if (kind == JVMTI_HEAP_REFERENCE_SYSTEM_CLASS) return JVMTI_VISIT_OBJECTS;
     if (root_count_ == roots_.size()) return Abort(WalkEnd::kRoots);
     Root& root = roots_[root_count_++];
-    root = {address, KindOf(kind), nullptr, 0};
+    root = {address, RootKindOf(kind), nullptr, 0};
     if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL && info != nullptr) {
       root.method = info->stack_local.method;
       root.thread = static_cast<uint64_t>(info->stack_local.thread_id);

@@ -58,23 +58,6 @@ uint64_t AddressIn(jobject reference) {
   return reference == nullptr ? 0 : Load<uint64_t>(reinterpret_cast<uintptr_t>(reference) & ~uintptr_t{7});
 }
 
-RootKind KindOf(jvmtiHeapReferenceKind kind) {
-  switch (kind) {
-    case JVMTI_HEAP_REFERENCE_JNI_GLOBAL:
-      return RootKind::kJniGlobal;
-    case JVMTI_HEAP_REFERENCE_JNI_LOCAL:
-      return RootKind::kJniLocal;
-    case JVMTI_HEAP_REFERENCE_STACK_LOCAL:
-      return RootKind::kLocal;
-    case JVMTI_HEAP_REFERENCE_THREAD:
-      return RootKind::kThread;
-    case JVMTI_HEAP_REFERENCE_MONITOR:
-      return RootKind::kMonitor;
-    default:
-      return RootKind::kJvm;
-  }
-}
-
 }  // namespace
 
 // One search: what is known before the pause, and what was read in it. Everything that it uses was mapped before.
@@ -210,7 +193,7 @@ bool PathRecorder::Pause::AddRoot(jvmtiHeapReferenceKind kind, const jvmtiHeapRe
   if (root_count_ == kMostRoots) end_ = WalkEnd::kRoots;
   if (differs_ || !MayGoOn()) return false;
   Root& root = roots_[root_count_];
-  root = {nullptr, nullptr, 0, KindOf(kind)};
+  root = {nullptr, nullptr, 0, RootKindOf(kind)};
   if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL && info != nullptr) {
     root.method = info->stack_local.method;
     root.thread = static_cast<uint64_t>(info->stack_local.thread_id);

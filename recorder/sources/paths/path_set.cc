@@ -5,6 +5,23 @@
 
 namespace heaprec::sources {
 
+format::RootKind RootKindOf(jvmtiHeapReferenceKind kind) {
+  switch (kind) {
+    case JVMTI_HEAP_REFERENCE_JNI_GLOBAL:
+      return format::RootKind::kJniGlobal;
+    case JVMTI_HEAP_REFERENCE_JNI_LOCAL:
+      return format::RootKind::kJniLocal;
+    case JVMTI_HEAP_REFERENCE_STACK_LOCAL:
+      return format::RootKind::kLocal;
+    case JVMTI_HEAP_REFERENCE_THREAD:
+      return format::RootKind::kThread;
+    case JVMTI_HEAP_REFERENCE_MONITOR:
+      return format::RootKind::kMonitor;
+    default:
+      return format::RootKind::kJvm;
+  }
+}
+
 Result<PathSet> PathSet::Make() {
   PathSet set;
   for (const Status& made :

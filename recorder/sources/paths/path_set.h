@@ -5,6 +5,8 @@
 // Failure:  Make returns an Error without address space. What has no place any more gets kGapStep, or is refused.
 #pragma once
 
+#include <jvmti.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +21,9 @@
 #include "recorder/sources/sample/sample_writer.h"
 
 namespace heaprec::sources {
+
+// How JVMTI calls a root.
+format::RootKind RootKindOf(jvmtiHeapReferenceKind kind);
 
 class PathSet {
  public:
