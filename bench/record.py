@@ -23,7 +23,7 @@ RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 
 def machine():
-    return f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release()}"
+    return f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release().split('-')[0]}"
 
 
 def commit():

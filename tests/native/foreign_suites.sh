@@ -214,7 +214,7 @@ result() { # result SUITE: its section, of the lines of its tests
   local all mode
   all=$("list_$1" | wc -l)
   echo "# $1 $([ "$(ran)" = "$all" ] && echo 'in full' || echo "in part, $(ran) of $all tests"): $(date -u +%F)," \
-    "$(git -C "$ROOT" rev-parse --short HEAD), $(uname -r), $(($(sum 5) / 60)) minutes"
+    "$(git -C "$ROOT" rev-parse --short HEAD), $(uname -r | cut -d- -f1), $(($(sum 5) / 60)) minutes"
   local left_out=LEFT_OUT_$1
   [ -z "${!left_out:-}" ] || sed 's/^/left out: /' <<< "${!left_out}"
   grep -E ' (differs|wavers): ' "$RUNS" | sort
