@@ -101,10 +101,10 @@ class HeapWalk {
     return queue_[at].parent & ~kRootBit;
   }
 
-  // After a complete search: calls visit(index, share) for each object on the way to `least` of the found ones, an
-  // object before those that it holds. The share is the mean of that of their number and that of their bytes: what one
-  // of them stands for is between the two. An object through which nearly as many were reached as through its own
-  // holder is left out, and so is what `is_plain` calls a root that is no object of the program: is_plain(number).
+  // After a complete search: calls visit(index, share) for each object whose share is at least `least`, a holder before
+  // what it holds. An object's share is the mean of two shares of the found objects that were reached through it: of
+  // their number, and of their bytes. (A sample represents something between one object and its own bytes.) Left out
+  // are roots for which is_plain(number) is true, and objects whose share is nearly that of their holder.
   template <typename IsPlain, typename Visit>
   void ForEachHolder(float least, const IsPlain& is_plain, const Visit& visit) {
     double bytes = 0;

@@ -27,7 +27,6 @@ namespace {
 // In HotSpot's CallbackWrapper the address of an object is so far before its tag, and that of the referrer before the
 // referrer's.
 constexpr uintptr_t kBeforeTag = 16, kBeforeReferrerTag = 8;
-constexpr uint64_t kReserveNs = 1'000'000;
 constexpr uint32_t kBetweenLooks = 1 << 11;  // references
 constexpr uint64_t kReadingNs = 2'000'000'000;
 // Until JDK 17 JVMTI marks what it has visited in the objects, and restores all of the heap within the pause.
@@ -363,7 +362,7 @@ class NotedReferences {
   bool MayGoOn() {
     if (begin_ns_ == 0) {
       begin_ns_ = MonotonicNs();
-      deadline_ns_ = begin_ns_ + pause_ns_ - std::min(pause_ns_ / 2, kReserveNs);
+      deadline_ns_ = DeadlineOf(begin_ns_, pause_ns_);
     }
     if (end_ == WalkEnd::kComplete && ++looks_ % kBetweenLooks == 0 && MonotonicNs() >= deadline_ns_)
       end_ = WalkEnd::kTime;

@@ -39,8 +39,6 @@ constexpr jlong kAnchorTag = 1, kOtherAnchorTag = 2;
 constexpr uintptr_t kAddressBeforeTag = 16;
 // The part of the pause in which the heap is searched; in the rest the paths are read.
 constexpr double kSearchShare = 0.8;
-// HotSpot stops and resumes its threads outside of what is measured here.
-constexpr uint64_t kReserveNs = 1'000'000;
 // Maximum pause of the agent's test of itself, whatever paths.pause is.
 constexpr uint64_t kTestNs = 50'000'000;
 constexpr uint64_t kRootsBetweenLooks = 256;
@@ -181,7 +179,7 @@ jint JNICALL PathRecorder::Pause::OnReference(jvmtiHeapReferenceKind kind, const
 void PathRecorder::Pause::Begin() {
   begin_ns_ = MonotonicNs();
   const uint64_t pause_ns = is_test_ ? std::max(recorder_.limits_.pause_ns, kTestNs) : recorder_.limits_.pause_ns;
-  deadline_ns_ = begin_ns_ + pause_ns - std::min(pause_ns / 2, kReserveNs);
+  deadline_ns_ = DeadlineOf(begin_ns_, pause_ns);
 }
 
 // Only remembers the address: nobody has confirmed yet that it is one.

@@ -7,6 +7,7 @@
 
 #include <jvmti.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,13 @@
 
 namespace heaprec::sources {
 
-// How JVMTI calls a root.
+// When a pause must end that began at `begin_ns`. HotSpot stops and resumes its threads outside of it.
+inline uint64_t DeadlineOf(uint64_t begin_ns, uint64_t pause_ns) {
+  constexpr uint64_t kReserveNs = 1'000'000;
+  return begin_ns + pause_ns - std::min(pause_ns / 2, kReserveNs);
+}
+
+// What JVMTI calls a root.
 format::RootKind RootKindOf(jvmtiHeapReferenceKind kind);
 
 class PathSet {

@@ -167,7 +167,7 @@ void AddSearch(const PathSearch& search, std::vector<Field> amounts, Report* int
                                                                {"paused_ns", search.paused_ns, Unit::kNanoseconds}}
                                           : std::vector<Field>{}));
   if (!search.by_jvmti.empty()) {
-    into->Add(Sentence("JVMTI reported the references ({}): slower, and long chains first",
+    into->Add(Sentence("JVMTI reported the references ({}), which takes longer",
                        {{"by_jvmti", search.by_jvmti, Unit::kText}}));
   }
   if (search.chain_of.size() < search.announced) {
