@@ -1,7 +1,7 @@
 // Paths to record into: recorder and tools use the same names, refuse the same paths and report the same errors.
 //
 //   const OutputPath output("app-%p.hrec", pid, epoch_ns);
-//   for (int number = 0; number < OutputPath::kMaxNames; ++number) Create(output.Name(number));
+//   for (int number = 0; number < OutputPath::kMaxNames; ++number) is_free(output.Name(number)) ...
 //
 // Context:  setup, drain. CheckOutput reads the file status; nothing opens a file.
 #pragma once

@@ -1,5 +1,6 @@
 // A report as data. Text, JSON, Markdown, CSV and HTML are derived from it, so a number is declared once.
 //
+//   struct TopRow { double bytes, objects; std::string name; };
 //   const std::vector<Column<TopRow>> kColumns{
 //       {"bytes", "bytes", Unit::kBytes, Detail::kAlways, &TopRow::bytes, Detail::kAlways},
 //       {"objects", "objects", Unit::kCount, Detail::kWide, &TopRow::objects},

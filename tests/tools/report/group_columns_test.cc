@@ -1,5 +1,4 @@
-// The columns of top, tree and histogram: one declaration is all that a column needs. tests/style/reports_test.py
-// checks that no other file names them.
+// The columns of top, tree and histogram: one declaration is all that a column needs.
 #include "tools/report/columns/group_columns.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,8 @@
 // Compares two independent estimates: is the later one larger, smaller, or is the difference within sampling error?
 //
-//   const Difference one = Compare(Scaled(before, 1 / seconds), Scaled(after, 1 / other_seconds));
-//   Judge(&differences, 0.05);       // of all rows of a table: sets the verdicts
+//   std::vector<Difference> rows;                                                              // of a table
+//   rows.push_back(Compare(Scaled(before, 1 / seconds), Scaled(after, 1 / other_seconds)));
+//   Judge(&rows, 0.05);                                                                        // sets the verdicts
 //
 // Each estimate is replaced by the number of samples of equal weight that gives its interval on the relevant side. If
 // the rates are equal, one of two such counts is binomial, given their sum: that yields the p-value, and Jeffreys'

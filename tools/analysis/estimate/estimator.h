@@ -1,9 +1,9 @@
 // Estimates a subset of the samples: bytes, objects, share and mean size, each with its 95 % interval.
 //
-//   Design design(header);                                    // sees every block
-//   Subset one;                                               // any number of them
-//   for (block) for (drawn : design.Add(block)) if (...) one.Add(drawn);
-//   const Estimator estimator(design, LostWeight(counters));      // after the last block
+//   Design design(header);                                         // sees every block
+//   Subset one;                                                    // any number of them
+//   for (const WeightedSample& drawn : design.Add(block)) one.Add(drawn);
+//   const Estimator estimator(design, counters);                   // after the last block
 //   const Estimate bytes = estimator.Bytes(one);
 //
 // Calibrated estimates are the raw ones times factor(), so that tables add up to the counted total. With a complete

@@ -1,7 +1,8 @@
 // Compares the rows of a table over several runs of each side: which differ by more than runs of the same program do?
 //
 //   const RunComparison all = CompareRuns(rows, {.rate = 0.05});
-//   all.rows[i].verdict; all.rows[i].detectable; all.variation.deviation;
+//   for (const Difference& row : all.rows) row.verdict, row.detectable ...
+//   all.variation.deviation ...
 //
 // Runs vary by more than sampling does: JIT decisions, scheduling, collections. The variation of relative values
 // between runs is estimated from all rows together (an empirical Bayes prior) and from each row's own runs; it is at
@@ -85,8 +86,8 @@ double VarianceOverTime(std::span<const double> before, std::span<const double> 
 // of two runs of the same work correspond, even if the runs differ in speed.
 //
 //   ProgressBlocks blocks;
-//   for (sample) blocks.Add(key, sample.time_ns, weight);
-//   blocks.Of(key)                                   // parts of its mean, kBlocks of them
+//   blocks.Add(key, sample.time_ns, weight);         // every sample
+//   blocks.Of(key) ...                               // parts of its mean, kBlocks of them
 //
 // Memory:   kSlots numbers per group.
 // Maths:    docs/estimates.md#several-runs

@@ -21,7 +21,7 @@ namespace heaprec::tools {
 //
 //   if (by_rows(block)) {
 //     drawn = design.Add(block, true);
-//     block.samples = SamplesOfRows(block, interval_ns);   // drawn[i].index is into these, too
+//     copy.samples = SamplesOfRows(block, interval_ns);   // drawn[i].index is into these, too
 //   }
 //
 // Units:    ns since the start of the recording.
@@ -49,8 +49,11 @@ std::vector<format::Sample> SamplesOfRows(const format::Block& block, uint64_t i
 // and time are known.
 //
 //   RowCalibration calibration(takes);
-//   for (block) if (calibration.Enter(block)) { calibration.Add(block); calibration.SiteOf(class_id, stack); ... }
-//   calibration.Of(site);                           // once all blocks have been added
+//   if (calibration.Enter(block)) {                 // every block
+//     calibration.Add(block);
+//     calibration.SiteOf(sample.class_id, sample.stack) ...
+//   }
+//   calibration.Of(site) ...                        // once all blocks have been added
 //
 // Copies share the sums.
 //
@@ -122,8 +125,8 @@ class RowCalibration {
 // has been read: until then there is a sum for each group and site.
 //
 //   SumsBySite sums;
-//   for (drawn) sums.Add(group, drawn);                        // any number as the group's
-//   sums.ForEach(calibration, [&](group, const Subset&) {...});  // several times for a group
+//   sums.Add(group, drawn);                                            // any number as the group's
+//   sums.ForEach(calibration, [&](uint32_t of, const Subset&) {});     // several times for a group
 //
 // Memory:   about 150 bytes for each group and site that have samples.
 class SumsBySite {

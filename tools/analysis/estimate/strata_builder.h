@@ -2,7 +2,7 @@
 // represent.
 //
 //   StrataBuilder builder(header);
-//   for (block) builder.Add(block);
+//   builder.Add(block);                                      // every block
 //   design.SetStrata(builder.Build(recording.census_counters()));
 //
 // Units:    bytes and objects.

@@ -203,7 +203,7 @@ using ByFrameType = std::array<double, format::kFrameTypes>;
 //   types.Start();                                     // with every recording
 //   types.Add(block, tree, sample.stack, weight);      // the tree has entered the block
 //   types.Close(factor);                               // at a recording's end: multiplies its weights by this
-//   types.Of(node);                                    // for a frame on its path
+//   types.Of(node) ...                                 // for a frame on its path
 //
 // Memory:   a few numbers per node of the tree.
 // Failure:  none. Unrecorded types are FrameType::kUnknown.

@@ -1,7 +1,7 @@
 // Chooses the boxes of a flame graph within a limit: the largest ones, and below each a box for the rest.
 //
 //   const FlameBoxTree boxes = FlameBoxTree::Callees(tree, weights, {.most = 20'000});
-//   for (sample) for (auto box = boxes.Of(its leaf); box != FlameBoxTree::kNone; box = boxes.boxes()[box].parent) ...
+//   for (auto box = boxes.Of(leaf); box != FlameBoxTree::kNone; box = boxes.boxes()[box].parent) ...
 //
 // A box includes all samples of the boxes below it. Box 0 is the root and includes everything.
 //

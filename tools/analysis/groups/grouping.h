@@ -33,7 +33,8 @@ enum class By : uint8_t {
 //
 //   auto grouping = Grouping::Parse("label:request");
 //   GroupTable table;
-//   for (block) { grouping->KeysOf(block, drawn, &names, &tree, &keys); table.Add(keys[i], *drawn[i]); }
+//   grouping->KeysOf(block, drawn, &names, &tree, &keys);    // every block
+//   table.Add(keys, drawn);
 //
 // Keys are the same for all chunks, recordings and files that share a tree.
 //
@@ -96,7 +97,7 @@ inline uint32_t SizeClassOf(uint64_t size) {
 //
 //   GroupTable table;
 //   table.Start();                                           // at the start of every recording
-//   for (sample) table.Add(key of it, drawn);
+//   table.Add(key, drawn);                                   // every sample
 //   table.Close(estimator);                                  // after the recording's last block
 //   for (const GroupTable::Row& row : table.Rows()) ...
 //

@@ -1,8 +1,8 @@
 // Growth of live bytes: the slope of a straight line fitted to the estimates at several instants.
 //
-//   const Growth growth(CollectionInstants(lives, from_ns, to_ns, survived), survived);
+//   Growth growth(CollectionInstants(lives, from_ns, to_ns, survived), survived);
 //   GrowthSum of_site;
-//   for (const Lifetime& life : ...) of_site.Add(growth.Contribution(life, lives));
+//   for (const Lifetime& life : lives.all()) of_site.Add(growth.Contribution(life, lives));
 //   growth.Close(&of_site);
 //   const Slope slope = Growth::Of(of_site);
 //

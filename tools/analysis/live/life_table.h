@@ -3,7 +3,7 @@
 //
 //   const AgeAxis steps = AgeAxis::InSeconds(span_ns);      // or InCollections(8)
 //   LifeTable of_site;
-//   for (const Lifetime& life : ...) of_site.Add(steps.Of(life, lives));
+//   for (const Lifetime& life : lives.all()) of_site.Add(steps.Of(life, lives));
 //   for (const Survival& one : steps.CurveOf(of_site)) ...
 //
 // A step includes the objects that reached its beginning and that the recording would still show at its end. An object

@@ -5,7 +5,7 @@
 //   lifetimes.Add(block, of_samples, of_checkpoint);  // every block; a group's number per sample, or kLeftOut
 //   lifetimes.Close(end_ns);
 //   for (const Lifetime& one : lifetimes.all()) {
-//     if (one.IsTrackedAt(t)) live_bytes += lifetimes.WeightAt(one, t);
+//     if (one.IsTrackedAt(now_ns)) bytes += lifetimes.WeightAt(one, now_ns);
 //   }
 //
 // Units:    time in ns since the start of the recording; bytes; collections, which the JVM counts when they begin.

@@ -1,9 +1,9 @@
 // A group of tracked samples (a class, a site, ...) over one or several recordings: its live samples, growth and
 // lifetimes.
 //
-//   LiveSnapshot look(lives, {...});                     // after the last block of a recording
-//   for (const Lifetime& life : lives.all()) look.Add(life, {&of_class, &of_site});
-//   look.Close(&of_class), look.Close(&of_site);     // each once
+//   LiveSnapshot look(lives, moments);                   // after the last block of a recording
+//   for (const Lifetime& life : lives.all()) look.Add(life, groups);
+//   look.Close(&of_class), look.Close(&of_site);         // each once
 //
 // Maths:    docs/streams.md#live-objects
 #pragma once

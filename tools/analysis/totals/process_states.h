@@ -20,7 +20,7 @@ struct CpuSeconds {
 // The CPU time of a process while it was recorded, in total or within a part of that time.
 //
 //   CpuTimeline cpu;
-//   for (block) cpu.Add(block);
+//   cpu.Add(block);                                      // every block
 //   const auto used = cpu.Between(from_ns, to_ns);
 //
 // The recorder reads the CPU time about once a second and at the end. It is interpolated between two readings, and

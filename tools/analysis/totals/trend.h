@@ -1,8 +1,8 @@
 // Trends of memory: at what rate an amount grows, since when, and in what time it reaches its limit.
 //
 //   TimeToFull forecast;
-//   for (block) forecast.Add(block);
-//   if (const auto full = forecast.Soonest()) ... full->seconds
+//   forecast.Add(block);                                            // every block
+//   if (const auto full = forecast.Soonest()) full->seconds ...
 //
 // Units:    bytes; seconds since the start of the recording.
 // Memory:   about 700 points of each amount, whatever the time.

@@ -1,7 +1,7 @@
 // Runs a user's query, read-only, on a database.
 //
 //   SqliteQuery query(store.database(), "select class, size from samples");
-//   while (query.Step()) use(query.Row());
+//   while (query.Step()) query.Row() ...
 //   if (!query.error().empty()) ...
 //
 // Failure:  error() is a message: what is wrong, where in the query, and which tables exist.

@@ -1,7 +1,7 @@
 // Divides a recording into slices of wall-clock time, each with its sums by class, site and both, for shipping and for
 // `--from-dir`. The recording may still grow.
 //
-//   SliceReader reader(recording.get(), {.slice_seconds = 600});
+//   SliceReader reader(&recording, {.slice_seconds = 600});
 //   while (auto slice = reader.Next(false)) ...  // finished slices; nullopt: no more for now
 //
 // A slice contains the intervals that begin in it. Sums are computed from rows, and from samples if a block has no rows

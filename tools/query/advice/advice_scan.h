@@ -2,7 +2,7 @@
 //
 //   AdviceScan advice;
 //   scan.Run(&tree, &advice);
-//   for (const RuleFinding& one : advice.Findings(kAdviceShare)) ... one.rule->advice, one.Place();
+//   for (const RuleFinding& one : advice.Findings(kAdviceShare)) one.rule->advice, one.Place() ...
 //
 // Units:    bytes; shares of all bytes, from 0 to 1.
 // Failure:  none: a stack without a frame to change (of library code only, or cut off before) is in no finding.

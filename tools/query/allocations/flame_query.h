@@ -1,7 +1,7 @@
 // Reads recordings for a flame graph or a tree: sums what each leaf has, chooses the boxes from that, and estimates
 // them.
 //
-//   FlameScan flame(*scan, {.bounds = {.most = 20'000}});
+//   FlameScan flame(scan, {.bounds = {.most = 20'000}});
 //   const ExitCode code = flame.Run();
 //
 // Memory:   one Subset for each leaf of each recording, and for each box.

@@ -1,7 +1,8 @@
 // Two sides of a comparison: their data, the unit of the comparison, and the rows of a table that differ.
 //
-//   Side before({Grouping(By::kClass)}, false), after(...);   // scanned with one call tree
-//   CompareTables(before.table(0), scale_before, after.table(0), scale_after, {});
+//   ComparisonSide before({Grouping(By::kClass)});
+//   ComparisonSide after({Grouping(By::kClass)});         // both scanned with one call tree
+//   CompareTables({&before}, {&after}, 0, scale_before, scale_after, {});
 //
 // Maths:    docs/estimates.md#differences
 #pragma once

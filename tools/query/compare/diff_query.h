@@ -2,7 +2,7 @@
 //
 //   auto diff = DiffScan::Parse(options);   // bad options: exit code kUsage
 //   const ExitCode read = diff->Run();
-//   use(diff->result());
+//   diff->result() ...
 //
 // Failure:  Parse returns an error message for the user. Run fails like RecordingScan::Run.
 // Maths:    docs/estimates.md#differences

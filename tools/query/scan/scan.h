@@ -5,7 +5,7 @@
 //   NamePool names(scan->Naming());
 //   std::optional<CallTree> tree;
 //   std::optional<GroupsScan> groups;
-//   const ExitCode code = scan->Run(&names, &tree, [&] { return &groups.emplace(groupings, true); });
+//   const ExitCode code = scan->Run(&names, &tree, [&] { return &groups.emplace(groupings); });
 //   output.Append(scan->summary().LossLine());
 //
 // Units:    as format/model/model.h. With --kind exception, fields named bytes are numbers of events.

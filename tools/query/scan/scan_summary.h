@@ -69,8 +69,8 @@ class ScanSummary {
 // Why sums over one stream of a recording are not trustworthy: the reasons of `summary`, found during another pass.
 //
 //   StreamTrust trust(header, stream);
-//   for (block) trust.Add(block);
-//   trust.Reasons(recording);        // after the last block, or the latest so far; empty: none
+//   trust.Add(block);                    // every block
+//   trust.Reasons(recording) ...         // after the last block, or the latest so far; empty: none
 class StreamTrust {
  public:
   // `has_design`: the caller has a design of the stream, without strata, for Reasons.

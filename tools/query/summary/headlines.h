@@ -2,7 +2,7 @@
 // can be trusted, and which command to run next. `summary`, the report page and the live view begin with them.
 //
 //   Headlines headlines = HeadlinesOf(inputs);
-//   for (const Headline& one : headlines.sentences) ... one.text;
+//   for (const Headline& one : headlines.sentences) one.text ...
 //
 // Units:    bytes, ns; shares from 0 to 1.
 // Failure:  none: missing data has no sentence.

@@ -1,8 +1,8 @@
 // What a recording, and the files beside it, say about the end of its process.
 //
-//   EndFactsReader reader(recording->header());
-//   for (block of recording) reader.Add(block);
-//   EndFacts facts = reader.Finish(*recording);
+//   EndFactsReader reader(recording.header());
+//   reader.Add(block);                               // every block
+//   EndFacts facts = reader.Finish(recording);
 //   facts.crash = FindCrashReport(path, facts);
 //   facts.survivor = ReadSurvivor(facts.header, "");
 //
