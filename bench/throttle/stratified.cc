@@ -1,4 +1,4 @@
-// Stratified points on each thread's bytes against a Poisson process: docs/decisions/0008-poisson-points-stay.md.
+// Stratified points on each thread's bytes against a Poisson process: docs/decisions.md#8-poisson-points-stay.
 // usage: stratified [samples per second] [runs]
 //
 // Stratified: the bytes of a thread are cut into cells of 1 / lambda bytes, lambda being frozen when the cell begins;

@@ -8,7 +8,7 @@ namespace {
 // Files of javac are 5 % smaller than with level 3; higher levels gain hardly anything.
 constexpr int kLevel = 6;
 // A block is seldom longer than this window, which bounds the compressor's memory to 0.9 MB. The two programs of
-// docs/format/recording.md#size take 0.1 % more.
+// tests/format/programs.h take 0.1 % more.
 constexpr int kWindowLog = 18, kHashLog = 16, kChainLog = 15;
 
 }  // namespace

@@ -30,10 +30,10 @@ using format::Stream;
 constexpr uint64_t kStopPatienceNs = 5'000'000'000;
 // The same for the start of the JVM or program, which waits until the file has been created.
 constexpr std::chrono::seconds kOpenPatience(5);
-// Two intervals of the default rate (docs/decisions/0013).
+// Two intervals of the default rate (docs/decisions.md, 13).
 constexpr uint64_t kBlockNs = 2'000'000'000;
-// Lanes have at least 128 KiB. One thread can write to a lane at a time (docs/decisions/0014). If an interval may have
-// thousands of samples, uses as many lanes as fit into 8 MiB with the modules.
+// Lanes have at least 128 KiB. One thread can write to a lane at a time (docs/decisions.md, 14). If an interval may
+// have thousands of samples, uses as many lanes as fit into 8 MiB with the modules.
 constexpr uint32_t kFewLanes = 32, kManyLanes = 61;
 constexpr double kManySamples = 1000;
 

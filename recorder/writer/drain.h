@@ -38,7 +38,7 @@ struct DrainConfig {
   format::FileHeader header;  // header of the recording
   uint64_t max_samples = 0;   // of the allocations of the whole recording; 0: no limit
   uint64_t duration_ns = 0;   // 0: until it is stopped
-  // How long samples may wait for others to share a block, while they are in the ring (docs/decisions/0013). 0: each
+  // How long samples may wait for others to share a block, while they are in the ring (docs/decisions.md, 13). 0: each
   // interval gets a block.
   uint64_t block_ns = 0;
   format::PerStream<uint32_t> buffered_per_interval;  // approximate; for TrackedSet

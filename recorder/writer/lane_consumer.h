@@ -2,8 +2,8 @@
 // own intervals.
 //
 // A stack goes into the chunk once a kept sample, or a second buffered one, needs it. Until then it stays in the lane:
-// if a program's stacks are always new, most of them are never needed (docs/decisions/0011). Its path (format::Path) is
-// added when its interval closes, because all points of allocations are added to the chunk's rows.
+// if a program's stacks are always new, most of them are never needed (docs/decisions.md, 11). Its path (format::Path)
+// is added when its interval closes, because all points of allocations are added to the chunk's rows.
 //
 // Units:    ns of CLOCK_MONOTONIC on the ring's side, ns since the start on the recording's side.
 // Context:  drain (it allocates). `now` is passed in.

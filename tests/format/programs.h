@@ -1,4 +1,4 @@
-// Two seeded programs model the two of docs/format/recording.md#size: a synthetic one whose few paths are ten deep, and
+// Two seeded programs, whose bytes per event size_test.cc limits: a synthetic one whose few paths are ten deep, and
 // a compiler that descends through a grammar, so that nearly every stack is new (as javac: depth 41-49).
 #pragma once
 

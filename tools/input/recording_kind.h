@@ -59,7 +59,7 @@ inline std::string ProgramOf(const format::FileHeader& header) {
   return header.source == kPreloaded ? header.jvm_name : "";
 }
 
-// Sources of imported recordings, as in their headers. docs/decisions/0012-imported-weights.md
+// Sources of imported recordings, as in their headers. docs/decisions.md#12-imported-weights
 
 // Samples of another recorder: their weights are biased, and their inclusion probabilities unknown.
 inline constexpr char kImported[] = "imported";

@@ -1,5 +1,4 @@
-// Cuts a time span out of a recording, block by block. docs/format/recording.md#a-span-of-a-recording defines the
-// counters.
+// Cuts a time span out of a recording, block by block: docs/format/recording.md#a-span-of-a-recording.
 //
 // Time 0 of the cut is the last border of intervals of all streams that is not after the span's begin, so that
 // intervals keep their borders.

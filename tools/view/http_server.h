@@ -1,4 +1,4 @@
-// An HTTP/1.1 server on 127.0.0.1, by Boost.Beast: docs/decisions/0019-http-by-beast.md
+// An HTTP/1.1 server on 127.0.0.1, by Boost.Beast: docs/decisions.md#19-http-by-boostbeast
 //
 // A connection has one request. Requests are answered one after another; a client that sends nothing delays no other.
 //

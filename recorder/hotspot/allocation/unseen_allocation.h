@@ -9,7 +9,7 @@
 //
 // Context:  setup.
 // Failure:  an Error with the reason. The bytes of such objects are then counted, but the objects are never sampled.
-// Why:      docs/decisions/0016-inline-allocation-is-turned-off.md
+// Why:      docs/decisions.md#16-inline-allocation-is-turned-off
 #pragma once
 
 #include <string>

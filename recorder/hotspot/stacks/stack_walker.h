@@ -1,6 +1,6 @@
 // The stack of the calling Java thread, read from its own memory: no JVMTI, no safepoint, no lock, no heap.
 //
-// Units:    128-bit identities: the same for two stacks of the same frames, in this process. docs/decisions/0007
+// Units:    128-bit identities: the same for two stacks of the same frames, in this process. docs/decisions.md, 7
 // Context:  setup: Resolve. The others: alloc; the calling thread is in native state, inside a JVMTI callback, so
 //           nothing on its stack moves or is freed.
 // Threads:  any, each on its own stack.

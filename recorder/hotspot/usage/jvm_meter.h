@@ -3,7 +3,7 @@
 // Context:  Resolve: setup, live phase. Read: drain; loads, and functions of the JVM that only load.
 // Threads:  any number. A value that the JVM is changing may be slightly off.
 // Failure:  an item that this JVM does not tell is "not known".
-// Format:   docs/format/recording.md#account; sources: docs/decisions/0025
+// Format:   docs/format/recording.md#account
 #pragma once
 
 #include <cstddef>

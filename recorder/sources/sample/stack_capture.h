@@ -4,7 +4,7 @@
 // Threads:  any number.
 // Failure:  Take returns false if there is no Java frame, or JVMTI returns none. After a walk that differs from
 //           JVMTI's, no stack is walked for some time, which increases with each difference.
-// Maths:    docs/decisions/0007: when walks are compared with JVMTI
+// Maths:    docs/decisions.md#7-stacks-are-walked: when walks are compared with JVMTI
 #pragma once
 
 #include <jvmti.h>

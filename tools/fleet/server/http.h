@@ -1,4 +1,4 @@
-// A client of HTTP/1.1 with TLS, by Boost.Beast and OpenSSL: docs/decisions/0019-http-by-beast.md
+// A client of HTTP/1.1 with TLS, by Boost.Beast and OpenSSL: docs/decisions.md#19-http-by-boostbeast
 //
 // Threads:  one per connection.
 // Failure:  Send returns what failed, and the server. A failed request may have had an effect. The next Send reopens a

@@ -3,7 +3,7 @@
 // The server's table `shipped` is the ledger: a slice listed there is complete in all tables. One insert is
 // atomic, so after a start or an error it is sufficient to wait until no insert of the recording is running, and to
 // count the rows of the slice in each table: either all of them are there, or none. Meanwhile a lease excludes shippers
-// of copies of the recording. docs/decisions/0020-the-ledger-is-on-the-server.md
+// of copies of the recording. docs/decisions.md#20-the-ledger-is-on-the-server
 //
 // Memory:   the current slice, the sums of the current hour.
 // Threads:  one per Shipper.

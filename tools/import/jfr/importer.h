@@ -2,7 +2,7 @@
 // and the last old objects as survivors of their chunk, with what held them as a search of the heap.
 //
 // The recording has no windows, no intervals and no counts of unsampled bytes: its header has its origin, and readers
-// treat each sample as drawn independently. docs/decisions/0012-imported-weights.md
+// treat each sample as drawn independently. docs/decisions.md#12-imported-weights
 //
 // Memory:   the constants of one chunk of the file, and its allocations, at most a million at a time.
 #pragma once
