@@ -9,8 +9,13 @@ def _run(context, *command):
     return result.stdout.strip()
 
 def _system_library(context):
-    context.symlink("/usr/include", "include")
     context.symlink(context.attr.overlay, "BUILD")
+
+    # Not /usr/include itself: a compiler that runs outside of Bazel's sandbox would take the link for that folder, and no
+    # longer look there after libstdc++'s.
+    for pattern in context.attr.headers:
+        for path in _run(context, "sh", "-c", "ls -d /usr/include/" + pattern).split("\n"):
+            context.symlink(path, "include/" + path.split("/")[-1])
     names = list(context.attr.archives)
     if context.attr.pkg_config:
         options = _run(context, "pkg-config", "--static", "--libs-only-l", context.attr.pkg_config).split(" ")
@@ -32,6 +37,7 @@ _library = repository_rule(
     implementation = _system_library,
     attrs = {
         "archives": attr.string_list(doc = "those of them that there are"),
+        "headers": attr.string_list(doc = "files and folders of /usr/include, as patterns of the shell"),
         "overlay": attr.label(mandatory = True),
         "pkg_config": attr.string(doc = "a module: with the archives of it and of all that it needs"),
     },
@@ -51,35 +57,37 @@ _jvmti = repository_rule(
     local = True,
 )
 
-# In Debian 13 RE2 needs Abseil's: it is asked of pkg-config.
-ARCHIVES = {
-    "capstone": ["libcapstone.a"],
-    "catch2": [
+# Name: headers, archives. The headers of ncurses and of Boost lie where the compiler looks.
+LIBRARIES = {
+    "capstone": (["capstone"], ["libcapstone.a"]),
+    "catch2": (["catch2"], [
         "libCatch2WithMain.a",  # Debian 12
         "libCatch2Main.a",  # 13
         "libCatch2.a",
-    ],
-    "cli11": [],
-    "crypto": ["libcrypto.a"],
-    "fmt": [],
-    "json": [],
-    "ncurses": [
+    ]),
+    "cli11": (["CLI"], []),
+    "crypto": (["openssl"], ["libcrypto.a"]),
+    "fmt": (["fmt"], []),
+    "json": (["nlohmann"], []),
+    "ncurses": ([], [
         "libncursesw.a",
         "libtinfo.a",
-    ],
-    "protozero": [],
-    "sqlite": ["libsqlite3.a"],
-    "ssl": ["libssl.a"],
-    "xxhash": ["libxxhash.a"],
-    "zlib": ["libz.a"],
-    "zstd": ["libzstd.a"],
+    ]),
+    "protozero": (["protozero"], []),
+    "sqlite": (["sqlite3.h"], ["libsqlite3.a"]),
+    "ssl": (["openssl"], ["libssl.a"]),
+    "xxhash": (["xxh*.h"], ["libxxhash.a"]),
+    "zlib": (["zlib.h", "zconf.h"], ["libz.a"]),
+    "zstd": (["zstd*.h"], ["libzstd.a"]),
 }
 
 def system_libraries():
-    """Declares a repository for each of ARCHIVES, @re2, @dygraphs, @jvmti and @arm64."""
-    for name, archives in ARCHIVES.items():
-        _library(name = name, archives = archives, overlay = "//third_party:%s.BUILD" % name)
-    _library(name = "re2", overlay = "//third_party:re2.BUILD", pkg_config = "re2")
+    """Declares a repository for each of LIBRARIES, @re2, @dygraphs, @jvmti and @arm64."""
+    for name, (headers, archives) in LIBRARIES.items():
+        _library(name = name, headers = headers, archives = archives, overlay = "//third_party:%s.BUILD" % name)
+
+    # In Debian 13 RE2 needs Abseil's archives: it is asked of pkg-config.
+    _library(name = "re2", headers = ["re2"], overlay = "//third_party:re2.BUILD", pkg_config = "re2")
     _jvmti(name = "jvmti", overlay = "//third_party:jvmti.BUILD")
     native.new_local_repository(
         name = "dygraphs",

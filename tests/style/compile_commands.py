@@ -4,7 +4,6 @@ Usage: python3 tests/style/compile_commands.py     Bazel analyses the tree and b
 """
 
 import json
-import os
 import pathlib
 import subprocess
 
@@ -22,12 +21,7 @@ def command(arguments, external):
     """The arguments as they are at the top of the tree: other repositories are below Bazel's output base."""
     words = (f"{external}/{word.removeprefix('external/')}" if word.startswith("external/") else word for word in arguments)
     for word in words:
-        if word == "-isystem":
-            folder = next(words)
-            # Clang takes a link to /usr/include for /usr/include itself, and looks there before libstdc++.
-            if os.path.realpath(folder) != "/usr/include":
-                yield from (word, folder)
-        elif word in OUTPUTS:
+        if word in OUTPUTS:
             next(words)
         elif word not in NOT_FOR_CLANG and not word.startswith("-frandom-seed="):
             yield word
