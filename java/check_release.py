@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the files of a release against what Maven Central demands, and against what docs/guide/jar.md promises.
+"""Checks the files of a release against what Maven Central demands, and the jar: classes for Java 8, native files, size.
 
 check_release.py PREFIX [--signed]     PREFIX.jar, PREFIX.pom, PREFIX-sources.jar, PREFIX-javadoc.jar
 

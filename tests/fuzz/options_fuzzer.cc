@@ -1,5 +1,5 @@
 // Property: whatever the text of the agent's options, they are taken or refused with one line, and what was taken is
-// within the bounds that docs/reference/commands.md gives.
+// within the bounds that docs/reference/agent-options.md gives.
 #include <string>
 #include <string_view>
 
