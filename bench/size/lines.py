@@ -3,7 +3,8 @@
 
 Usage: bench/size/lines.py [--record]     --record keeps lines and words in bench/results
 
-Lines are those of .cc, .h, .js, .java and BUILD, and for tests .py and .sh, as git has them in this tree; words those of *.md outside of bench/.
+Lines are those of .cc, .h, .js, .java and BUILD, and for tests .py and .sh, as git has them in this tree; words those of *.md outside of bench/
+and tests/, without signs that stand alone, such as the bars of tables.
 """
 import collections
 import pathlib
@@ -38,8 +39,8 @@ def main(arguments):
             counts[folder] += lines_of(path)
     lines = sum(lines_of(path) for path in product)
     tests = sum(lines_of(path) for path in tracked if path.parts[0] == "tests" and is_counted(path, SUFFIXES | {".py", ".sh"}))
-    words = sum(len((ROOT / path).read_text().split()) for path in tracked
-                if path.suffix == ".md" and path.parts[0] not in {"bench", "tests"})
+    pages = [path for path in tracked if path.suffix == ".md" and path.parts[0] not in {"bench", "tests"}]
+    words = sum(any(map(str.isalnum, word)) for page in pages for word in (ROOT / page).read_text().split())
     files = sum(path.suffix in {".cc", ".h"} for path in product)
     libraries = sum((ROOT / path).read_text().count("cc_library(") for path in product if path.name == "BUILD")
     for folder in sorted(counts):
