@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "format/ring/content_keys.h"
 #include "recorder/sources/agent_thread.h"
 #include "recorder/sources/java/entry.h"
 

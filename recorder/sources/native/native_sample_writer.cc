@@ -4,8 +4,7 @@
 #include <cstring>
 
 #include "format/native/native_frames.h"
-#include "format/ring/call_path_key.h"
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
 
 namespace heaprec::sources {
 

@@ -10,8 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "format/ring/address_frames.h"
-#include "format/ring/call_path_key.h"
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
 #include "recorder/unwind/cfi_cache.h"
 #include "recorder/unwind/module_lookup.h"
 
