@@ -2,17 +2,16 @@
 
 #include <atomic>
 
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
+
 namespace heaprec::hotspot {
 namespace {
 
 bool Wait(void* context) {
   auto* const jvmti = static_cast<jvmtiEnv*>(context);
-  jvmtiStackInfo* stacks = nullptr;
-  jint count = 0;
+  JvmtiArray<jvmtiStackInfo> stacks(jvmti);
   // Gets one frame of each thread: the cheapest JVMTI call that is always a safepoint operation, on 11 to 25.
-  if (jvmti->GetAllStackTraces(1, &stacks, &count) != JVMTI_ERROR_NONE) return false;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(stacks));
-  return true;
+  return jvmti->GetAllStackTraces(1, stacks.out(), stacks.count()) == JVMTI_ERROR_NONE;
 }
 
 struct Errand {

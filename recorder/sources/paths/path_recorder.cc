@@ -573,18 +573,12 @@ void PathRecorder::Write(JNIEnv* jni, const FoundPaths& found) {
     return;
   }
   std::vector<ThreadIdentity> threads;
-  jint count = 0;
-  jthread* alive = nullptr;
-  if (jvmti_->GetAllThreads(&count, &alive) == JVMTI_ERROR_NONE) {
-    for (jint i = 0; i < count; ++i) {
-      ThreadIdentity& thread = threads.emplace_back();
-      jvm_.thread_fields.Read(jni, alive[i], &thread);
-      // The labels are those of the calling thread.
-      thread.name_bytes = format::NameOfThread(thread.Name()).size();
-      jni->DeleteLocalRef(alive[i]);
-    }
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(alive));
-  }
+  jvm_.ForEachThread(jni, [&](jthread alive) {
+    ThreadIdentity& thread = threads.emplace_back();
+    jvm_.thread_fields.Read(jni, alive, &thread);
+    // The labels are those of the calling thread.
+    thread.name_bytes = format::NameOfThread(thread.Name()).size();
+  });
   const PathSet& paths = found.paths;
   for (const PathSet::Path& holder : found.holders) {
     if (!WritePath(paths, holder, threads)) return;
