@@ -1,8 +1,9 @@
 // Arrays and texts that JVMTI allocates, freed at the end of the scope:
 //
 //   JvmtiArray<jthread> threads(jvmti);
-//   if (jvmti->GetAllThreads(threads.count(), threads.out()) == JVMTI_ERROR_NONE) for (const jthread thread : threads)
-//   ... JvmtiText name(jvmti); jvmti->GetMethodName(method, name.out(), nullptr, nullptr);
+//   if (jvmti->GetAllThreads(threads.count(), threads.out()) != JVMTI_ERROR_NONE) return;
+//   JvmtiText name(jvmti);
+//   jvmti->GetMethodName(method, name.out(), nullptr, nullptr);
 //
 // Context:  any in which JVMTI may be called.
 #pragma once
