@@ -13,7 +13,7 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/layout.h"
 
-struct ZSTD_CCtx_s;  // of zstd.h
+struct ZSTD_CCtx_s;  // of libzstd
 struct ZSTD_DCtx_s;
 
 namespace heaprec::format {
