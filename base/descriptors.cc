@@ -1,46 +1,32 @@
 #include "base/descriptors.h"
 
-#include <sys/stat.h>
-
 #include <cerrno>
 #include <utility>
 
 namespace heaprec {
 
-GuardedFd::GuardedFd(int descriptor) : number_(MovedUp(descriptor)) {
-  struct stat status {};
-  if (number_ < 0 || fstat(number_, &status) != 0) return;
-  is_known_ = true;
-  device_ = status.st_dev;
-  file_ = status.st_ino;
-}
+GuardedFd::GuardedFd(int descriptor) : number_(MovedUp(descriptor)), file_(IdentityOf(number_)) {}
 
-GuardedFd::GuardedFd(GuardedFd&& other) noexcept
-    : number_(std::exchange(other.number_, -1)),
-      is_known_(other.is_known_),
-      device_(other.device_),
-      file_(other.file_) {}
+GuardedFd::GuardedFd(GuardedFd&& other) noexcept : number_(std::exchange(other.number_, -1)), file_(other.file_) {}
 
 GuardedFd& GuardedFd::operator=(GuardedFd&& other) noexcept {
   Close();
   number_ = std::exchange(other.number_, -1);
-  is_known_ = other.is_known_;
-  device_ = other.device_;
   file_ = other.file_;
   return *this;
 }
 
 bool GuardedFd::IsOurs() const {
-  struct stat status {};
   if (number_ < 0) return false;
-  if (fstat(number_, &status) != 0) return errno != EBADF;
-  return !is_known_ || (status.st_dev == device_ && status.st_ino == file_);
+  const FileIdentity now = IdentityOf(number_);
+  if (!now.is_known) return errno != EBADF;
+  return !file_.is_known || now == file_;
 }
 
 bool GuardedFd::Reopen(const std::string& path, int flags) {
   if (IsOurs()) return true;
   GuardedFd again(open(path.c_str(), flags | O_CLOEXEC));
-  if (again.number_ < 0 || !again.is_known_ || again.device_ != device_ || again.file_ != file_) return false;
+  if (!again.file_.is_known || again.file_ != file_) return false;
   number_ = std::exchange(again.number_, -1);
   return true;
 }
@@ -50,8 +36,6 @@ void GuardedFd::ReplaceBy(GuardedFd&& other) {
     *this = std::move(other);
     return;
   }
-  is_known_ = other.is_known_;
-  device_ = other.device_;
   file_ = other.file_;
   other.Close();
 }

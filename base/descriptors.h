@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -57,6 +58,19 @@ inline bool WriteAt(int descriptor, std::span<const std::byte> from, uint64_t of
   return true;
 }
 
+// Which file a descriptor refers to. Not known: there is no descriptor, or, with errno, the kernel does not say.
+struct FileIdentity {
+  bool is_known = false;
+  dev_t device = 0;
+  ino_t number = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+inline FileIdentity IdentityOf(int descriptor) {
+  struct stat status {};
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) return {};
+  return {true, status.st_dev, status.st_ino};
+}
+
 class GuardedFd {
  public:
   GuardedFd() = default;
@@ -81,9 +95,7 @@ class GuardedFd {
 
  private:
   int number_ = -1;
-  bool is_known_ = false;  // whether the identity of its file is known
-  dev_t device_ = 0;
-  ino_t file_ = 0;
+  FileIdentity file_;
 };
 
 // Gives heaprec's descriptors numbers that programs do not expect to find in use.

@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/descriptors.h"
 
 namespace heaprec {
 namespace {
@@ -14,24 +15,13 @@ namespace {
 constexpr int kRaised[] = {SIGXFSZ, SIGPIPE};
 constexpr size_t kKernelSetBytes = _NSIG / 8;
 
-struct File {
-  bool is_open = false;
-  dev_t device = 0;
-  ino_t number = 0;
-};
-constinit File output, error_output;
-
-File FileOf(int descriptor) {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0) return {};
-  return {true, status.st_dev, status.st_ino};
-}
+constinit FileIdentity output, error_output;
 
 // A standard stream stays open after exec. A descriptor with close-on-exec is a file that the program itself has
 // opened: an agent may attach to a JVM that has run for a while.
-File StreamOf(int descriptor) {
+FileIdentity StreamOf(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
-  return flags >= 0 && (flags & FD_CLOEXEC) == 0 ? FileOf(descriptor) : File{};
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0 ? IdentityOf(descriptor) : FileIdentity{};
 }
 
 // Runs before any constructor that prints or opens files.
@@ -40,10 +30,6 @@ __attribute__((constructor(101))) void NoteStandardStreams() {
   output = StreamOf(STDOUT_FILENO);
   error_output = StreamOf(STDERR_FILENO);
   errno = error;
-}
-
-bool IsSame(const File& a, const File& b) {
-  return a.is_open && b.is_open && a.device == b.device && a.number == b.number;
 }
 
 bool IsLog(int descriptor) {
@@ -92,8 +78,9 @@ bool WouldWait(int descriptor) {
 
 bool IsStandardError(int descriptor) {
   const int error = errno;
-  const File file = FileOf(descriptor);
-  const bool is = IsSame(file, error_output) || IsSame(file, output) || (error_output.is_open && IsLog(descriptor));
+  const FileIdentity file = IdentityOf(descriptor);
+  const bool is =
+      (file.is_known && (file == error_output || file == output)) || (error_output.is_known && IsLog(descriptor));
   errno = error;
   return is;
 }

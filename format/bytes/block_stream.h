@@ -13,15 +13,20 @@
 #include "format/bytes/bytes.h"
 #include "format/bytes/layout.h"
 
+struct ZSTD_CCtx_s;  // of libzstd
+struct ZSTD_DCtx_s;
+
 namespace heaprec::format {
+
+struct FreeZstd {
+  void operator()(ZSTD_CCtx_s* context) const;
+  void operator()(ZSTD_DCtx_s* context) const;
+};
 
 class BlockPacker {
  public:
   // `chunk`: its sequence number; `seed`: HeaderSeed of the recording.
   BlockPacker(uint32_t chunk, uint64_t seed);
-  ~BlockPacker();
-  BlockPacker(const BlockPacker&) = delete;
-  BlockPacker& operator=(const BlockPacker&) = delete;
 
   struct Span {
     uint64_t begin_ns = 0, end_ns = 0;
@@ -31,8 +36,8 @@ class BlockPacker {
   Result<bool> Pack(Bytes raw, const Span& span, ByteBuffer* file);
 
  private:
-  struct Stream;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ZSTD_CCtx_s, FreeZstd> context_;
+  ByteBuffer payload_;
   uint32_t chunk_;
   uint64_t seed_;
   uint32_t next_block_ = 0;
@@ -41,16 +46,12 @@ class BlockPacker {
 class BlockUnpacker {
  public:
   BlockUnpacker();
-  ~BlockUnpacker();
-  BlockUnpacker(const BlockUnpacker&) = delete;
-  BlockUnpacker& operator=(const BlockUnpacker&) = delete;
 
   // Returns nullptr if `raw` holds the block's raw bytes and all hashes match; otherwise a phrase that says why not.
   const char* Unpack(const BlockHeader& header, Bytes payload, ByteBuffer* raw);
 
  private:
-  struct Stream;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<ZSTD_DCtx_s, FreeZstd> context_;
 };
 
 }  // namespace heaprec::format

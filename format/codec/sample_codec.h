@@ -7,7 +7,6 @@
 // Format:   docs/format/recording.md#samples
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -22,22 +21,8 @@
 
 namespace heaprec::format {
 
-// State that encoder and decoder share after each sample, so that the next one is encoded as a difference.
-struct SampleContext {
-  // Stacks are numbered in the order in which samples first name them; entry 0 is the unknown stack.
-  struct Stack {
-    Index leaf = kNone, class_id = kNone;
-    uint64_t size = 0;  // rotated, as stored
-  };
-  std::vector<Stack> stacks{1};
-  // TLAB size of thread t at index t + 1, rotated. All unknown kinds share the last entry: their samples are skipped.
-  std::vector<std::array<uint64_t, kKinds + 1>> tlab_of_thread;
-  uint64_t last_id = 0, last_leaf = 0, last_window = 0;
-};
-
 // If an id occurs twice, the last lambda counts.
 using LambdaOfWindow = std::unordered_map<uint32_t, double>;
-LambdaOfWindow LambdasOf(std::span<const Window> windows);
 
 class SampleEncoder {
  public:

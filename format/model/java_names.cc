@@ -1,7 +1,9 @@
 #include "format/model/java_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace heaprec::format {
 namespace {
@@ -24,27 +26,13 @@ std::string PlainName(std::string_view name) {
   return Dotted(name.substr(0, mark)) + "/" + std::string(address);
 }
 
+// Empty: there is no such type.
 std::string_view PrimitiveName(char code) {
-  switch (code) {
-    case 'Z':
-      return "boolean";
-    case 'B':
-      return "byte";
-    case 'C':
-      return "char";
-    case 'S':
-      return "short";
-    case 'I':
-      return "int";
-    case 'J':
-      return "long";
-    case 'F':
-      return "float";
-    case 'D':
-      return "double";
-    default:
-      return {};
-  }
+  constexpr std::pair<char, std::string_view> kNames[] = {{'Z', "boolean"}, {'B', "byte"},  {'C', "char"},
+                                                          {'S', "short"},   {'I', "int"},   {'J', "long"},
+                                                          {'F', "float"},   {'D', "double"}};
+  const auto* const found = std::ranges::find(kNames, code, &std::pair<char, std::string_view>::first);
+  return found != std::end(kNames) ? found->second : std::string_view();
 }
 
 }  // namespace

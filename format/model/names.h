@@ -4,6 +4,8 @@
 // Format:   docs/format/recording.md#dictionaries
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -18,8 +20,12 @@ struct Method {
 
 // How the code of a frame was executed when the stack was captured. docs/format/recording.md#dictionaries
 enum class FrameType : uint8_t { kUnknown = 0, kInterpreted = 1, kCompiled = 2, kInlined = 3, kNative = 4 };
-inline constexpr int kFrameTypes = 5;
-const char* FrameTypeName(FrameType type);
+inline constexpr std::array kFrameTypeNames{"unknown", "interpreted", "compiled", "inlined", "native"};
+inline constexpr int kFrameTypes = kFrameTypeNames.size();
+constexpr const char* FrameTypeName(FrameType type) {
+  const auto number = static_cast<size_t>(type);
+  return kFrameTypeNames[number < kFrameTypeNames.size() ? number : 0];
+}
 
 // The line of a gap: a frame without a method that replaces the frames left out of a stack.
 inline constexpr int32_t kGapLine = -2;

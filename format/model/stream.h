@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace heaprec::format {
 
@@ -77,6 +78,14 @@ struct PerStream {
   const T& operator[](Stream stream) const { return of[static_cast<size_t>(stream)]; }
   bool operator==(const PerStream&) const = default;
 };
+// What make(stream) returns for each stream.
+template <typename Make>
+constexpr auto PerStreamOf(const Make& make) {
+  return [&make]<size_t... kAt>(std::index_sequence<kAt...>) {
+    return PerStream<decltype(make(Stream::kAllocations))>{{make(kAllStreams[kAt])...}};
+  }
+  (std::make_index_sequence<kStreams>());
+}
 
 // The rate limit of a stream.
 struct StreamCap {

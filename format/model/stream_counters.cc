@@ -6,27 +6,10 @@
 namespace heaprec::format {
 
 const char* LossReasonName(LossReason loss) {
-  switch (loss) {
-    case LossReason::kDroppedByJvm:
-      return "missed";
-    case LossReason::kRingFull:
-      return "ring_full";
-    case LossReason::kLanesBusy:
-      return "lanes_busy";
-    case LossReason::kThreadLimit:
-      return "no_clock";
-    case LossReason::kNoStack:
-      return "no_stack";
-    case LossReason::kWriteFailed:
-      return "write_failed";
-    case LossReason::kOversized:
-      return "oversized";
-    case LossReason::kKilled:
-      return "killed";
-    case LossReason::kStackChunks:
-      return "stack_chunks";
-  }
-  return "unknown";
+  constexpr std::array kNames{"missed",       "ring_full", "lanes_busy", "no_clock",    "no_stack",
+                              "write_failed", "oversized", "killed",     "stack_chunks"};
+  static_assert(kNames.size() == kLosses);
+  return kNames[static_cast<size_t>(loss)];
 }
 
 uint64_t StreamCounters::LostPoints() const {

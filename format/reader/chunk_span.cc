@@ -1,7 +1,6 @@
 #include "format/reader/chunk_span.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "format/bytes/layout.h"
@@ -35,11 +34,10 @@ void ChunkSpanBuilder::AddBlock(uint64_t at, const BlockHeader& header) {
 std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header, uint64_t offset,
                                    uint64_t most_raw_bytes) {
   const uint64_t seed = HeaderSeed(header.recording_id);
-  std::array<std::byte, std::max(kBlockHeaderBytes, kChunkHeaderBytes)> buffer;
+  ByteBuffer buffer;
   ChunkSpanBuilder builder;
   for (uint64_t at = offset; builder.spans().empty();) {
-    const auto read = source->ReadAt(at, buffer.data(), buffer.size());
-    const Bytes bytes = Bytes(buffer).first(read ? *read : 0);
+    const Bytes bytes = source->Peek(at, std::max(kBlockHeaderBytes, kChunkHeaderBytes), &buffer);
     if (const auto chunk = DecodeChunkHeader(bytes.first(std::min(bytes.size(), kChunkHeaderBytes)))) {
       if (chunk->recording != header.recording_id) return std::nullopt;
       builder.AddChunkHeader(at, *chunk);
@@ -61,12 +59,12 @@ std::optional<ChunkSpan> FindChunk(ByteSource* source, const FileHeader& header,
 std::optional<Block> ReadRollUp(ByteSource* source, const FileHeader& header, const ChunkSpan& chunk,
                                 ChunkDecoder* decoder) {
   if (chunk.roll_up == 0) return std::nullopt;
-  ByteBuffer bytes(chunk.roll_up_end - chunk.roll_up);
-  const auto read = source->ReadAt(chunk.roll_up, bytes.data(), bytes.size());
-  if (!read || *read < bytes.size()) return std::nullopt;
+  ByteBuffer buffer;
+  const Bytes bytes = source->Peek(chunk.roll_up, chunk.roll_up_end - chunk.roll_up, &buffer);
+  if (bytes.size() < chunk.roll_up_end - chunk.roll_up) return std::nullopt;
   const auto block_header = DecodeBlockHeader(bytes, HeaderSeed(header.recording_id));
   if (!block_header || block_header->payload_bytes > bytes.size() - kBlockHeaderBytes) return std::nullopt;
-  const Bytes payload = Bytes(bytes).subspan(kBlockHeaderBytes, block_header->payload_bytes);
+  const Bytes payload = bytes.subspan(kBlockHeaderBytes, block_header->payload_bytes);
   Block block;
   block.offset = chunk.roll_up;
   const auto decoded = decoder->Decode(*block_header, payload, &block);

@@ -6,19 +6,16 @@
 namespace heaprec::format {
 
 std::optional<Block> ReadProvisionalBlock(ByteSource* source, const FileHeader& header, uint64_t offset) {
-  ByteBuffer bytes(kBlockHeaderBytes);
-  auto read = source->ReadAt(offset, bytes.data(), bytes.size());
-  if (!read) return std::nullopt;
-  const auto own = DecodeBlockHeader(Bytes(bytes).first(*read), HeaderSeed(header.recording_id));
+  ByteBuffer buffer;
+  const auto own = DecodeBlockHeader(source->Peek(offset, kBlockHeaderBytes, &buffer), HeaderSeed(header.recording_id));
   if (!own || (own->flags & BlockHeader::kProvisional) == 0 || own->payload_bytes == 0) return std::nullopt;
-  bytes.resize(own->payload_bytes - 1);
-  read = source->ReadAt(offset + kBlockHeaderBytes, bytes.data(), bytes.size());
-  if (!read || *read != bytes.size()) return std::nullopt;
+  const Bytes payload = source->Peek(offset + kBlockHeaderBytes, own->payload_bytes - 1, &buffer);
+  if (payload.size() < own->payload_bytes - 1) return std::nullopt;
   ChunkDecoder decoder;
   decoder.StartChunk();
   Block block;
   block.offset = offset;
-  if (decoder.Decode(*own, bytes, &block).outcome != ChunkDecoder::Outcome::kDecoded) return std::nullopt;
+  if (decoder.Decode(*own, payload, &block).outcome != ChunkDecoder::Outcome::kDecoded) return std::nullopt;
   block.dictionaries = nullptr;  // they belong to the decoder
   return block;
 }

@@ -66,7 +66,6 @@ class BlockReader : public Reader {
   // Ends with bytes that the next call reads again.
   Step EndWith(SkippedRange tail);
   // Returns fewer bytes than requested at the end of the source, or if it cannot be read.
-  Bytes Peek(uint64_t offset, size_t size, ByteBuffer* buffer);
   bool HasByteAt(uint64_t offset);
 
   RepairedSource source_;
@@ -121,7 +120,7 @@ std::optional<Block> BlockReader::TakeOpen() {
 }
 
 BlockReader::Step BlockReader::TakeOne(Block* block) {
-  const Bytes bytes = Peek(position_, kBlockHeaderBytes, &fixed_);
+  const Bytes bytes = source_.Peek(position_, kBlockHeaderBytes, &fixed_);
   if (bytes.empty()) return Step::kEnd;
   const auto begins_as = [bytes](uint64_t magic) {
     return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), sizeof(magic))) == 0;
@@ -184,7 +183,7 @@ BlockReader::Step BlockReader::TakeParity(Bytes bytes) {
   if (!shape) return Damaged("parity record checksum differs");
   const uint64_t end = position_ + shape->record_bytes();
   if (!HasByteAt(end - 1)) return Unfinished("truncated parity record");
-  const Bytes record = Peek(position_, shape->record_bytes(), &payload_);
+  const Bytes record = source_.Peek(position_, shape->record_bytes(), &payload_);
   if (record.size() < shape->record_bytes()) return Unfinished("truncated parity record");
   if (const char* why = WhyBadParityRecord(*shape, record)) {
     if (Repair(why)) return Step::kOn;
@@ -207,7 +206,7 @@ BlockReader::Step BlockReader::TakeBlock(Bytes bytes, Block* block) {
   const bool continues = in_chunk_ && header->chunk == chunk_ && header->sequence >= next_block_;
   if (!continues && joiner_.open() != nullptr) return Step::kOpen;
   if (const char* why = Place(*header)) return Damaged(why);
-  const Bytes payload = Peek(position_ + kBlockHeaderBytes, header->payload_bytes, &payload_);
+  const Bytes payload = source_.Peek(position_ + kBlockHeaderBytes, header->payload_bytes, &payload_);
   if (payload.size() < header->payload_bytes) return Unfinished("truncated block");
   if ((header->flags & BlockHeader::kRollUp) != 0) {
     if (Hash(payload) != header->payload_hash) return Damaged("roll-up payload hash differs");
@@ -301,12 +300,6 @@ BlockReader::Step BlockReader::EndWith(SkippedRange tail) {
   NoteNow(std::move(tail));
   has_tail_ = true;
   return Step::kEnd;
-}
-
-Bytes BlockReader::Peek(uint64_t offset, size_t size, ByteBuffer* buffer) {
-  if (buffer->size() < size) buffer->resize(size);
-  const auto read = source_.ReadAt(offset, buffer->data(), size);
-  return Bytes(*buffer).first(read ? std::min(*read, size) : 0);
 }
 
 bool BlockReader::HasByteAt(uint64_t offset) {

@@ -7,6 +7,7 @@
 // Format:   docs/format/recording.md
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/bytes/bytes.h"
 #include "format/codec/dictionaries.h"
 #include "format/model/model.h"
 
@@ -26,6 +28,12 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // Reads up to `size` bytes at `offset`; fewer only at the end. Error: the message does not name the source.
   virtual Result<size_t> ReadAt(uint64_t offset, std::byte* into, size_t size) = 0;
+  // Reads them into `*buffer`, which grows if necessary; nothing after an error.
+  Bytes Peek(uint64_t offset, size_t size, ByteBuffer* buffer) {
+    if (buffer->size() < size) buffer->resize(size);
+    const auto read = ReadAt(offset, buffer->data(), size);
+    return Bytes(*buffer).first(read ? std::min(*read, size) : 0);
+  }
   virtual const std::string& name() const = 0;
 };
 

@@ -112,11 +112,7 @@ class Search {
     }
   }
 
-  Bytes Peek(uint64_t offset, size_t size) {
-    if (buffer_.size() < size) buffer_.resize(size);
-    const auto read = source_.ReadAt(offset, buffer_.data(), size);
-    return Bytes(buffer_).first(read ? std::min(*read, size) : 0);
-  }
+  Bytes Peek(uint64_t offset, size_t size) { return source_.Peek(offset, size, &buffer_); }
 
   RepairedSource source_;
   ChunkSpanBuilder chunks_;

@@ -31,15 +31,15 @@ bool Resync::BeginsHere(Bytes bytes) {
 
 std::optional<uint64_t> Resync::Find() {
   // Each stride is read with enough bytes after it to decode a header that begins in it.
-  ByteBuffer buffer(kStride + kBlockHeaderBytes);
+  constexpr size_t kPiece = kStride + kBlockHeaderBytes;
+  ByteBuffer buffer;
   for (;;) {
-    const auto read = source_->ReadAt(next_, buffer.data(), buffer.size());
-    if (!read || *read == 0) return std::nullopt;
-    const Bytes bytes = Bytes(buffer).first(*read);
+    const Bytes bytes = source_->Peek(next_, kPiece, &buffer);
+    if (bytes.empty()) return std::nullopt;
     const uint64_t zeros = TrailingZeros(bytes);
     zeros_ = zeros == bytes.size() ? zeros_ + zeros : zeros;
     end_ = next_ + bytes.size();
-    const bool at_end = bytes.size() < buffer.size();
+    const bool at_end = bytes.size() < kPiece;
     // At the current end a header may be incomplete: it is read again when the file has grown.
     const size_t complete = at_end ? bytes.size() - std::min(bytes.size(), kBlockHeaderBytes - 1) : kStride;
     const size_t looked_at = at_end ? bytes.size() : kStride;

@@ -1,10 +1,10 @@
+#include "format/ring/content_keys.h"
+
 #define XXH_STATIC_LINKING_ONLY  // XXH3_state_t on the stack: no allocation
 #include <xxhash.h>
 
 #include <algorithm>
 #include <array>
-
-#include "format/ring/ring_reader.h"
 
 namespace heaprec::format {
 namespace {
@@ -54,6 +54,15 @@ StackKey KeyOfStack(std::span<const RingFrame> leaf_first, bool truncated) {
 
 uint64_t ThreadKey(uint64_t java_tid, uint32_t os_tid, bool is_virtual, std::string_view name) {
   return Hasher().AddInteger(java_tid).AddInteger(os_tid).AddInteger(uint32_t{is_virtual}).Add(name).Digest();
+}
+
+uint64_t CallPathKey(std::span<const RingFrame> leaf_first) {
+  constexpr size_t kMethods = 4;
+  constexpr int kBits = 16;
+  uint64_t path = 0;
+  for (size_t i = 0; i < std::min(leaf_first.size(), kMethods); ++i)
+    path |= leaf_first[i].method >> (64 - kBits) << (kBits * static_cast<int>(kMethods - 1 - i));
+  return path;
 }
 
 }  // namespace heaprec::format

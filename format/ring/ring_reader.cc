@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "format/ring/content_keys.h"
+
 namespace heaprec::format {
 namespace {
 

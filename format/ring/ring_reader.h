@@ -97,10 +97,4 @@ ProcessState EventOf(const EventRecord& record, std::string_view text, const Sam
 LifecycleEvent LifecycleOf(const DeathRecord& record, uint64_t start_monotonic_ns);
 CensusCounters CountersOf(const RingCensus& census);
 
-// The content keys, computed the same way by agent and salvager. No allocation.
-uint64_t ClassKey(std::string_view name);
-uint64_t MethodKey(std::string_view class_name, std::string_view name, std::string_view descriptor);
-StackKey KeyOfStack(std::span<const RingFrame> leaf_first, bool truncated);
-uint64_t ThreadKey(uint64_t java_tid, uint32_t os_tid, bool is_virtual, std::string_view name);
-
 }  // namespace heaprec::format

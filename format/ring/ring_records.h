@@ -76,6 +76,9 @@ struct StackKey {
   uint64_t low, high;
   bool operator==(const StackKey&) const = default;
 };
+struct StackKeyHash {
+  size_t operator()(const StackKey& key) const { return key.low; }
+};
 
 // RingFrame frames[frame_count] follow, leaf first.
 struct StackRecord {
@@ -123,6 +126,7 @@ struct SampleRecord {
   uint16_t tracking_index;
 };
 static_assert(sizeof(SampleRecord) == 104);
+inline constexpr int kMaxTracked = UINT16_MAX;  // entries at a time
 
 // A light point: an allocation that is only counted. docs/sampler.md#light-points
 // If the type is kOutside: `weight` objects of the class outside of TLABs, with `size` bytes together, since the

@@ -1,243 +1,155 @@
 #include "format/writer/chunk_writer.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
-#include "format/bytes/block_stream.h"
 #include "format/bytes/columns.h"
-#include "format/bytes/layout.h"
-#include "format/bytes/parity.h"
 #include "format/codec/block_rows.h"
 #include "format/codec/census_codec.h"
-#include "format/codec/dictionary_codec.h"
 #include "format/codec/lifecycle_codec.h"
 #include "format/codec/process_state_codec.h"
 #include "format/codec/row_codec.h"
-#include "format/codec/row_table.h"
-#include "format/codec/sample_codec.h"
-#include "format/writer/roll_up.h"
 
 namespace heaprec::format {
 
-struct ChunkWriter::State {
-  State(const FileHeader& file, uint32_t sequence)
-      : header{sequence, file.recording_id},
-        packer(sequence, HeaderSeed(file.recording_id)),
-        fields(EncodeHeaderFields(file)) {}
-
-  Result<ByteBuffer> Block(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
-                           uint64_t now_ns, bool last, const EndMarker* ending, RowsAre rows_are);
-  void EncodeDueRows();
-
-  ChunkHeader header;
-  BlockPacker packer;
-  const ByteBuffer fields;  // header fields of the file
-  bool started = false;
-  DictionaryEncoder dictionaries;
-  PerStream<SampleEncoder> samples{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
-                                    SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
-  RowTable rows, outside;
-  uint64_t rows_left = UINT64_MAX;
-  uint32_t next_block = 0;
-  std::optional<uint32_t> open_since;  // first block of the open row interval, if it has one
-  RollUp roll_up;
-  std::vector<ProcessState> states;
-  std::vector<LifecycleEvent> lifecycle_events;
-  std::vector<CheckpointSample> live_checkpoint;
-  std::vector<CensusRow> census, census_totals;
-  CensusCounters census_counters;
-  uint64_t census_page = 0;
-  uint64_t skipped_bytes = 0;
-  uint64_t raw_bytes = 0;
-  ByteBuffer raw;
-  ParityWriter parity;
-};
-
 ChunkWriter::ChunkWriter(const FileHeader& header, uint32_t sequence)
-    : state_(std::make_unique<State>(header, sequence)) {}
-ChunkWriter::~ChunkWriter() = default;
+    : header_{sequence, header.recording_id},
+      packer_(sequence, HeaderSeed(header.recording_id)),
+      fields_(EncodeHeaderFields(header)) {}
 
-Index ChunkWriter::InternClass(std::string_view name) { return state_->dictionaries.names().InternClass(name); }
-Index ChunkWriter::InternMethod(std::string_view class_name, std::string_view name, std::string_view descriptor) {
-  return state_->dictionaries.names().InternMethod(class_name, name, descriptor);
-}
-Index ChunkWriter::InternMethod(const Method& method) {
-  return InternMethod(method.class_name, method.name, method.descriptor);
-}
-Index ChunkWriter::InternStack(std::span<const StackFrame> leaf_first, bool truncated) {
-  return state_->dictionaries.names().InternStack(leaf_first, truncated);
-}
-Index ChunkWriter::InternPath(std::span<const StackFrame> leaf_first, bool truncated) {
-  return state_->dictionaries.names().InternPath(leaf_first, truncated);
-}
-Index ChunkWriter::InternThread(const Thread& thread) { return state_->dictionaries.names().InternThread(thread); }
-
-void ChunkWriter::Add(const Sample& sample) { state_->samples[sample.stream()].Add(sample); }
 void ChunkWriter::Add(const Window& window) {
-  state_->samples[StreamOfWindow(window.id)].Add(window);
-  state_->roll_up.Add(window);
+  samples_[StreamOfWindow(window.id)].Add(window);
+  roll_up_.Add(window);
 }
 void ChunkWriter::Add(const Interval& interval) {
-  state_->samples[interval.stream].Add(interval);
-  state_->roll_up.Add(interval);
-}
-void ChunkWriter::Add(const Row& row) { state_->rows.Add(row); }
-void ChunkWriter::AddPoint(Index class_id, Index path, uint64_t size, double weight) {
-  state_->rows.Add(class_id, path, size, weight);
+  samples_[interval.stream].Add(interval);
+  roll_up_.Add(interval);
 }
 void ChunkWriter::AddOutside(Index class_id, uint64_t objects, uint64_t bytes) {
-  state_->outside.AddCounted(class_id, objects, bytes);
-  state_->roll_up.AddOutside(class_id, objects, bytes);
+  outside_.AddCounted(class_id, objects, bytes);
+  roll_up_.AddOutside(class_id, objects, bytes);
 }
-void ChunkWriter::LoseRows() { state_->open_since = state_->next_block; }
-void ChunkWriter::LimitRows(uint64_t left) { state_->rows_left = left; }
-uint64_t ChunkWriter::rows_left() const { return state_->rows_left; }
 void ChunkWriter::Add(const ProcessState& state) {
-  state_->states.push_back(state);
-  state_->roll_up.Add(state);
-}
-void ChunkWriter::Add(const LifecycleEvent& lifecycle) { state_->lifecycle_events.push_back(lifecycle); }
-void ChunkWriter::Add(const CheckpointSample& checkpoint_sample) {
-  state_->live_checkpoint.push_back(checkpoint_sample);
+  states_.push_back(state);
+  roll_up_.Add(state);
 }
 void ChunkWriter::AddCensus(const CensusRow& row) {
-  state_->census.push_back(row);
-  state_->roll_up.GiveUp();
+  census_.push_back(row);
+  roll_up_.GiveUp();
 }
 void ChunkWriter::AddCensusTotal(const CensusRow& row) {
-  state_->census_totals.push_back(row);
-  state_->roll_up.GiveUp();
+  census_totals_.push_back(row);
+  roll_up_.GiveUp();
 }
 void ChunkWriter::SetCensus(const CensusCounters& counters, uint64_t page) {
-  state_->census_counters = counters;
-  state_->census_page = page;
+  census_counters_ = counters;
+  census_page_ = page;
 }
 
 void ChunkWriter::SetSkippedBytes(uint64_t bytes) {
-  state_->skipped_bytes = bytes;
-  state_->roll_up.GiveUp();
+  skipped_bytes_ = bytes;
+  roll_up_.GiveUp();
 }
 
 bool ChunkWriter::has_pending() const {
-  return state_->dictionaries.has_pending() || !state_->rows.empty() || !state_->outside.empty() ||
-         !state_->states.empty() || !state_->lifecycle_events.empty() || !state_->live_checkpoint.empty() ||
-         !state_->census_totals.empty() ||
-         std::ranges::any_of(state_->samples.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
+  return dictionaries_.has_pending() || !rows_.empty() || !outside_.empty() || !states_.empty() ||
+         !lifecycle_events_.empty() || !live_checkpoint_.empty() || !census_totals_.empty() ||
+         std::ranges::any_of(samples_.of, [](const SampleEncoder& rows) { return rows.has_pending(); });
 }
-uint64_t ChunkWriter::raw_bytes() const { return state_->raw_bytes; }
-size_t ChunkWriter::pending_rows() const { return state_->rows.size() + state_->outside.size(); }
-uint64_t ChunkWriter::row_bytes() const { return pending_rows() * sizeof(Row); }
-std::vector<Row> ChunkWriter::rows() const { return state_->dictionaries.Numbered(state_->rows.rows()); }
-std::vector<Row> ChunkWriter::outside() const { return state_->dictionaries.Numbered(state_->outside.rows()); }
-uint32_t ChunkWriter::next_block() const { return state_->next_block; }
-uint64_t ChunkWriter::name_bytes() const { return state_->dictionaries.names().bytes(); }
-const ChunkNames& ChunkWriter::names() const { return state_->dictionaries.names(); }
-ChunkNames ChunkWriter::TakeNames() { return state_->dictionaries.TakeNames(); }
 
-void ChunkWriter::State::EncodeDueRows() {
-  std::vector<Row> due = rows.Take();
-  if (due.size() > rows_left) {
+void ChunkWriter::EncodeDueRows() {
+  std::vector<Row> due = rows_.Take();
+  if (due.size() > rows_left_) {
     due.clear();
-    rows_left = 0;
+    rows_left_ = 0;
   }
-  rows_left -= due.size();
-  roll_up.Add(due);
-  EncodeRows(Section::kRows, dictionaries.Numbered(std::move(due)), &raw);
-  EncodeRows(Section::kOutside, dictionaries.Numbered(outside.Take()), &raw);
-  if (open_since) EncodeRowInterval({*open_since, /*is_last=*/true}, &raw);
-  open_since.reset();
+  rows_left_ -= due.size();
+  roll_up_.Add(due);
+  EncodeRows(Section::kRows, dictionaries_.Numbered(std::move(due)), &raw_);
+  EncodeRows(Section::kOutside, dictionaries_.Numbered(outside_.Take()), &raw_);
+  if (open_since_) EncodeRowInterval({*open_since_, /*is_last=*/true}, &raw_);
+  open_since_.reset();
 }
 
-Result<ByteBuffer> ChunkWriter::State::Block(const PerStream<StreamCounters>& now,
-                                             std::span<const uint64_t> lane_positions, uint64_t now_ns, bool last,
-                                             const EndMarker* ending, RowsAre rows_are) {
-  if (!std::ranges::all_of(samples.of, &SampleEncoder::within_bounds) ||
-      std::max({rows.size(), outside.size(), states.size(), lifecycle_events.size(), live_checkpoint.size(),
-                census.size(), census_totals.size()}) > kMaxBlockRows)
+Result<ByteBuffer> ChunkWriter::Block(const PerStream<StreamCounters>& now, std::span<const uint64_t> lane_positions,
+                                      uint64_t now_ns, bool last, const EndMarker* ending, RowsAre rows_are) {
+  if (!std::ranges::all_of(samples_.of, &SampleEncoder::within_bounds) ||
+      std::max({rows_.size(), outside_.size(), states_.size(), lifecycle_events_.size(), live_checkpoint_.size(),
+                census_.size(), census_totals_.size()}) > kMaxBlockRows)
     return Error{"more than 1048576 rows in a block"};
   if (lane_positions.size() > kMaxLanes) return Error{"more than 65536 lanes"};
   uint64_t begin_ns = UINT64_MAX;
-  for (const SampleEncoder& rows : samples.of) begin_ns = std::min(begin_ns, rows.earliest_ns(UINT64_MAX));
+  for (const SampleEncoder& encoder : samples_.of) begin_ns = std::min(begin_ns, encoder.earliest_ns(UINT64_MAX));
   BlockPacker::Span span{begin_ns == UINT64_MAX ? now_ns : begin_ns, now_ns};
-  raw.clear();
-  if (started) {
-    EncodeOffsets(dictionaries.encoded(), &raw);
+  raw_.clear();
+  if (started_) {
+    EncodeOffsets(dictionaries_.encoded(), &raw_);
   } else {
-    AppendFramed(&raw, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields);
+    AppendFramed(&raw_, static_cast<uint64_t>(Section::kHeader), /*critical=*/false, fields_);
   }
-  dictionaries.Encode(&raw);
+  dictionaries_.Encode(&raw_);
   for (const Stream stream : kAllStreams) {
-    samples[stream].Encode(dictionaries, &raw);
-    if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{})) EncodeCounters(now[stream], stream, &raw);
+    samples_[stream].Encode(dictionaries_, &raw_);
+    if (stream == Stream::kAllocations || !(now[stream] == StreamCounters{}))
+      EncodeCounters(now[stream], stream, &raw_);
   }
-  if (rows_are == RowsAre::kOpen && !(rows.empty() && outside.empty())) {
-    if (!open_since) open_since = next_block;
-    EncodeRowInterval({*open_since, /*is_last=*/false}, &raw);
+  if (rows_are == RowsAre::kOpen && !(rows_.empty() && outside_.empty())) {
+    if (!open_since_) open_since_ = next_block_;
+    EncodeRowInterval({*open_since_, /*is_last=*/false}, &raw_);
   } else {
     EncodeDueRows();
   }
-  ++next_block;
+  ++next_block_;
   // They come lane by lane.
-  std::ranges::stable_sort(states, {}, &ProcessState::id);
-  for (ProcessState& state : states) state.stack = dictionaries.NumberOfStack(state.stack);
-  EncodeStates(states, &raw);
-  states.clear();
-  for (CheckpointSample& tracked : live_checkpoint)
-    tracked.sample.stack = dictionaries.NumberOfStack(tracked.sample.stack);
+  std::ranges::stable_sort(states_, {}, &ProcessState::id);
+  for (ProcessState& state : states_) state.stack = dictionaries_.NumberOfStack(state.stack);
+  EncodeStates(states_, &raw_);
+  states_.clear();
+  for (CheckpointSample& tracked : live_checkpoint_)
+    tracked.sample.stack = dictionaries_.NumberOfStack(tracked.sample.stack);
   for (const Stream stream : kAllStreams) {
-    EncodeLifecycleEvents(lifecycle_events, stream, &raw);
-    EncodeCheckpoint(live_checkpoint, stream, &raw);
+    EncodeLifecycleEvents(lifecycle_events_, stream, &raw_);
+    EncodeCheckpoint(live_checkpoint_, stream, &raw_);
   }
-  lifecycle_events.clear();
-  live_checkpoint.clear();
-  EncodeCensus(Section::kCensus, census, &raw);
-  census.clear();
-  EncodeCensus(Section::kCensusTotals, census_totals, &raw);
-  census_totals.clear();
-  if (!(census_counters == CensusCounters{})) {
-    EncodeCensusCounters(census_counters, &raw);
-    EncodeCensusPage(census_page, &raw);
+  lifecycle_events_.clear();
+  live_checkpoint_.clear();
+  EncodeCensus(Section::kCensus, census_, &raw_);
+  census_.clear();
+  EncodeCensus(Section::kCensusTotals, census_totals_, &raw_);
+  census_totals_.clear();
+  if (!(census_counters_ == CensusCounters{})) {
+    EncodeCensusCounters(census_counters_, &raw_);
+    EncodeCensusPage(census_page_, &raw_);
   }
-  EncodeLanes(lane_positions, &raw);
-  if (skipped_bytes > 0) EncodeSkippedBytes(skipped_bytes, &raw);
-  if (ending != nullptr) EncodeEnding(*ending, &raw);
-  raw_bytes += raw.size();
+  EncodeLanes(lane_positions, &raw_);
+  if (skipped_bytes_ > 0) EncodeSkippedBytes(skipped_bytes_, &raw_);
+  if (ending != nullptr) EncodeEnding(*ending, &raw_);
+  raw_bytes_ += raw_.size();
   ByteBuffer file;
-  if (!std::exchange(started, true)) AppendTo(&file, header);
+  if (!std::exchange(started_, true)) AppendTo(&file, header_);
   // The last chunk has no roll-up: it is read block by block, because a ring may continue it.
-  const bool is_summed_up = last && ending == nullptr && !roll_up.empty();
+  const bool is_summed_up = last && ending == nullptr && !roll_up_.empty();
   span.flags =
       (last && !is_summed_up ? BlockHeader::kLastOfChunk : 0) | (ending != nullptr ? BlockHeader::kHasEndMarker : 0);
-  if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+  if (auto packed = packer_.Pack(raw_, span, &file); !packed) return packed.error();
   if (is_summed_up) {
-    raw.clear();
-    roll_up.Encode(dictionaries.names(), now, lane_positions, &raw);
+    raw_.clear();
+    roll_up_.Encode(dictionaries_.names(), now, lane_positions, &raw_);
     span = {now_ns, now_ns, BlockHeader::kLastOfChunk | BlockHeader::kRollUp};
-    if (auto packed = packer.Pack(raw, span, &file); !packed) return packed.error();
+    if (auto packed = packer_.Pack(raw_, span, &file); !packed) return packed.error();
   }
-  parity.Add(file);
+  parity_.Add(file);
   if (last) {
-    parity.AppendLast(&file);
+    parity_.AppendLast(&file);
   } else {
-    parity.AppendIfDue(now_ns, &file);
+    parity_.AppendIfDue(now_ns, &file);
   }
   return file;
 }
 
-Result<ByteBuffer> ChunkWriter::Flush(const PerStream<StreamCounters>& counters,
-                                      std::span<const uint64_t> lane_positions, uint64_t now_ns, RowsAre rows) {
-  return state_->Block(counters, lane_positions, now_ns, /*last=*/false, nullptr, rows);
-}
-
-Result<ByteBuffer> ChunkWriter::Finish(const PerStream<StreamCounters>& counters,
-                                       std::span<const uint64_t> lane_positions, uint64_t now_ns,
-                                       const EndMarker* ending) {
-  return state_->Block(counters, lane_positions, now_ns, /*last=*/true, ending, RowsAre::kDue);
-}
-
 ByteBuffer ChunkWriter::ProtectRest() {
   ByteBuffer file;
-  state_->parity.AppendLast(&file);
+  parity_.AppendLast(&file);
   return file;
 }
 

@@ -87,8 +87,7 @@ void RollUp::Encode(const ChunkNames& names, const PerStream<StreamCounters>& co
   }
   EncodeOffsets(dictionaries.encoded(), raw);
   dictionaries.Encode(raw);
-  PerStream<SampleEncoder> encoders{{SampleEncoder(Stream::kAllocations), SampleEncoder(Stream::kExceptions),
-                                     SampleEncoder(Stream::kNative), SampleEncoder(Stream::kMapping)}};
+  PerStream<SampleEncoder> encoders = PerStreamOf([](Stream stream) { return SampleEncoder(stream); });
   if (widest_) encoders[Stream::kAllocations].Add(*widest_);
   if (latest_ && latest_->id != widest_->id) encoders[Stream::kAllocations].Add(*latest_);
   for (const Interval& interval : intervals_) encoders[interval.stream].Add(interval);

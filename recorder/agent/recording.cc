@@ -22,7 +22,6 @@
 #include "recorder/sources/live/weak_ref_poller.h"
 #include "recorder/sources/log.h"
 #include "recorder/sources/native/native_stream.h"
-#include "recorder/sources/sample_limits.h"
 #include "recorder/sources/state/memory_poller.h"
 
 namespace heaprec::agent {
@@ -265,7 +264,7 @@ void Recording::AddTracker() {
   if (!options_.tracks) return;
   const auto times = [this](uint64_t n) {
     const uint32_t buffered = plan_.streams[format::Stream::kAllocations].buffered_per_interval;
-    return static_cast<uint32_t>(std::min<uint64_t>(n * buffered, sources::kMaxTracked));
+    return static_cast<uint32_t>(std::min<uint64_t>(n * buffered, format::kMaxTracked));
   };
   const uint32_t bound =
       options_.max_tracked_objects > 0 ? options_.max_tracked_objects : std::max(kMinTracked, times(12));

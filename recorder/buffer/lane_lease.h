@@ -8,11 +8,13 @@
 // Format:   format/ring/ring_layout.h, format/ring/ring_records.h
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "format/model/model.h"
 #include "format/ring/ring_layout.h"
@@ -79,6 +81,20 @@ class EmittedDefinitions {
   std::array<std::atomic<uint64_t>, kSlots> slots_{};
 };
 
+// Writes all of `fields` except the header, which Reserve has written.
+template <typename Record>
+void CopyFixed(std::byte* record, const Record& fields) {
+  constexpr size_t kHeader = sizeof(format::RecordHeader);
+  std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(Record) - kHeader);
+}
+
+// The bytes of a record whose fixed part is followed by these texts and spans.
+template <typename Record, typename... Rest>
+constexpr size_t RecordBytes(const Rest&... rest) {
+  const size_t bytes = (sizeof(Record) + ... + std::span(rest).size_bytes());
+  return (bytes + format::kRecordAlign - 1) & ~size_t{format::kRecordAlign - 1};
+}
+
 class LaneLease {
  public:
   // Tries lanes from `hint` on (a thread's own number, which spreads threads over lanes). Takes the first free one that
@@ -102,8 +118,30 @@ class LaneLease {
 
   // Reserves a record of `bytes` (rounded up to kRecordAlign). It is not visible yet; header.bytes and type are set.
   std::byte* Reserve(format::RecordType type, size_t bytes);
+  // Reserves a record and writes it: its fixed part, and the texts and spans that follow. Returns false without space.
+  template <typename Record, typename... Rest>
+  bool Put(format::RecordType type, const Record& fields, const Rest&... rest) {
+    std::byte* at = Reserve(type, RecordBytes<Record>(rest...));
+    if (at == nullptr) return false;
+    CopyFixed(at, fields);
+    at += sizeof(Record);
+    ((at = std::ranges::copy(std::as_bytes(std::span(rest)), at).out), ...);
+    return true;
+  }
   // Publishes the latest reserved record.
   void Commit();
+  // Put and Commit.
+  template <typename... Parts>
+  bool Write(format::RecordType type, const Parts&... parts) {
+    if (!Put(type, parts...)) return false;
+    Commit();
+    return true;
+  }
+  bool WriteStack(const format::StackKey& key, std::span<const format::RingFrame> leaf_first, bool truncated = false) {
+    return Write(format::RecordType::kStack,
+                 format::StackRecord{{}, key, static_cast<uint32_t>(leaf_first.size()), truncated ? 1U : 0},
+                 leaf_first);
+  }
 
  private:
   Ring& ring_;
@@ -114,22 +152,11 @@ class LaneLease {
   uint64_t end_ = 0;  // head after Commit
 };
 
-// Writes all of `fields` except the header, which Reserve has written.
-template <typename Record>
-void CopyFixed(std::byte* record, const Record& fields) {
-  constexpr size_t kHeader = sizeof(format::RecordHeader);
-  std::memcpy(record + kHeader, reinterpret_cast<const std::byte*>(&fields) + kHeader, sizeof(Record) - kHeader);
-}
-
-// Writes a record without text, under its own lease. Returns false if there was no space.
-template <typename Record>
-bool CommitRecord(Ring& ring, uint32_t hint, format::RecordType type, const Record& fields) {
-  LaneLease lease(ring, hint, sizeof(Record));
-  std::byte* const record = lease.ok() ? lease.Reserve(type, sizeof(Record)) : nullptr;
-  if (record == nullptr) return false;
-  CopyFixed(record, fields);
-  lease.Commit();
-  return true;
+// Writes a record under its own lease, as LaneLease::Write. Returns false if there was no space.
+template <typename Record, typename... Rest>
+bool CommitRecord(Ring& ring, uint32_t hint, format::RecordType type, const Record& fields, const Rest&... rest) {
+  LaneLease lease(ring, hint, static_cast<uint32_t>(RecordBytes<Record>(rest...)));
+  return lease.ok() && lease.Write(type, fields, rest...);
 }
 
 }  // namespace heaprec::buffer

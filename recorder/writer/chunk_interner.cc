@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/ring/address_frames.h"
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
 
 namespace heaprec::writer {

@@ -62,9 +62,6 @@ class ChunkInterner {
   format::Index Thread(uint64_t key);
 
  private:
-  struct KeyHash {
-    size_t operator()(const format::StackKey& key) const { return key.low; }
-  };
   struct Entry {
     format::Index index = format::kNone;
     bool is_carried = false;  // carried over, and neither emitted nor used since
@@ -73,7 +70,7 @@ class ChunkInterner {
   using Map = std::unordered_map<Key, Entry, Hash>;
   struct Generation {
     Map<uint64_t> classes, methods, threads;
-    Map<format::StackKey, KeyHash> stacks;
+    Map<format::StackKey, format::StackKeyHash> stacks;
   };
   // The previous chunk.
   struct Previous {

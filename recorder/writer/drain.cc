@@ -28,6 +28,13 @@ constexpr uint64_t kLatePart = 20;
 // descheduled.
 constexpr uint64_t kForgetAfterNs = 5'000 * kMs;
 
+// Waits for threads that write, but not beyond `deadline_ns`.
+template <typename IsDone>
+void Await(const std::function<uint64_t()>& now, uint64_t deadline_ns, const IsDone& is_done) {
+  constexpr timespec kPause{0, 100'000};
+  while (!is_done() && now() < deadline_ns) nanosleep(&kPause, nullptr);
+}
+
 std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
   std::vector<format::Stream> streams;
   for (const format::Stream stream : format::kAllStreams) {
@@ -40,18 +47,15 @@ std::vector<format::Stream> StreamsOf(const format::RingHeader& header) {
 
 Drain::Drain(buffer::Ring& ring, Store store, const DrainConfig& config, DrainCallbacks callbacks)
     : ring_(ring),
-      shared_counters_of_{{buffer::SharedCounters(ring.header().CountersOf(format::Stream::kAllocations)),
-                           buffer::SharedCounters(ring.header().CountersOf(format::Stream::kExceptions)),
-                           buffer::SharedCounters(ring.header().CountersOf(format::Stream::kNative)),
-                           buffer::SharedCounters(ring.header().CountersOf(format::Stream::kMapping))}},
+      shared_counters_of_(format::PerStreamOf(
+          [&ring](format::Stream stream) { return buffer::SharedCounters(ring.header().CountersOf(stream)); })),
       streams_(StreamsOf(ring.header())),
       store_(std::move(store)),
       config_(config),
       callbacks_(std::move(callbacks)),
-      live_{{LiveSetOf(format::Stream::kAllocations), LiveSetOf(format::Stream::kExceptions),
-             LiveSetOf(format::Stream::kNative), LiveSetOf(format::Stream::kMapping)}},
+      live_(format::PerStreamOf([this](format::Stream stream) { return LiveSetOf(stream); })),
       consumer_(ring, config.header.recording_id, config.max_samples, config.duration_ns, callbacks_.on_stack,
-                {{live_.of[0].tracks(), live_.of[1].tracks(), live_.of[2].tracks(), live_.of[3].tracks()}},
+                format::PerStreamOf([this](format::Stream stream) { return live_[stream].tracks(); }),
                 callbacks_.on_native_point, callbacks_.name_of),
       census_(ring.census()),
       open_rows_(ring.path().empty() ? nullptr : ring.rows(), ring.header().start_epoch_ns) {
@@ -194,10 +198,7 @@ void Drain::CloseDueIntervals(uint64_t now_ns) {
 void Drain::AwaitWriters() {
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
   for (const LaneConsumer::Writer& writer : consumer_.ActiveWriters()) {
-    while (consumer_.IsStillWriting(writer) && callbacks_.now() < deadline) {
-      const timespec pause{0, 100'000};
-      nanosleep(&pause, nullptr);
-    }
+    Await(callbacks_.now, deadline, [&] { return !consumer_.IsStillWriting(writer); });
   }
 }
 
@@ -224,10 +225,7 @@ uint64_t Drain::AddCensus(bool is_last) {
   uint64_t number = census_.written();
   const uint64_t deadline = callbacks_.now() + kWriterPatienceNs;
   for (const format::RingCensusPage* const page : census_.Take(is_last)) {
-    while (page->users.load() != 0 && callbacks_.now() < deadline) {
-      const timespec pause{0, 100'000};
-      nanosleep(&pause, nullptr);
-    }
+    Await(callbacks_.now, deadline, [page] { return page->users.load() == 0; });
     if (page->users.load() != 0 && !is_last) break;  // left for the next block
     consumer_.AddCensus(*page);
     number = page->number.load();
@@ -359,11 +357,7 @@ void Drain::AwaitSettled() {
     const format::StreamCounters counters = shared_counters.Snapshot();
     return counters.points <= counters.SettledPoints();
   };
-  while (callbacks_.now() < deadline &&
-         !std::all_of(shared_counters_of_.of.begin(), shared_counters_of_.of.end(), is_settled)) {
-    const timespec pause{0, 100'000};
-    nanosleep(&pause, nullptr);
-  }
+  Await(callbacks_.now, deadline, [&] { return std::ranges::all_of(shared_counters_of_.of, is_settled); });
   AwaitWriters();
 }
 

@@ -34,12 +34,10 @@ LaneConsumer::LaneConsumer(buffer::Ring& ring, const format::RecordingId& id, ui
                            NativePointTaker on_native_point, ChunkInterner::NativeNamer name_of)
     : ring_(ring),
       view_(format::RingView::Of({ring.bytes(), ring.size()}).value()),
-      reducers_{
-          {throttle::IntervalReducer(
-               ReducerConfigOf(ring.header(), format::Stream::kAllocations, id, max_samples, duration_ns)),
-           throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kExceptions, id, 0, duration_ns)),
-           throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kNative, id, 0, duration_ns)),
-           throttle::IntervalReducer(ReducerConfigOf(ring.header(), format::Stream::kMapping, id, 0, duration_ns))}},
+      reducers_(format::PerStreamOf([&](format::Stream stream) {
+        const uint64_t most = stream == format::Stream::kAllocations ? max_samples : 0;
+        return throttle::IntervalReducer(ReducerConfigOf(ring.header(), stream, id, most, duration_ns));
+      })),
       lanes_(ring.lane_count()),
       definitions_(std::move(name_of)),
       on_stack_(std::move(on_stack)),

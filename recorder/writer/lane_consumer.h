@@ -209,10 +209,7 @@ class LaneConsumer final : private format::RecordVisitor {
   std::array<WrittenAmount, format::kAccountItems> written_{};  // the last of each item
   std::vector<NativePoint> native_points_;                      // just scanned
   std::vector<Death> deaths_;
-  struct KeyHash {
-    size_t operator()(const format::StackKey& key) const { return key.low; }
-  };
-  std::unordered_set<format::StackKey, KeyHash> brought_;  // since an interval closed
+  std::unordered_set<format::StackKey, format::StackKeyHash> brought_;  // since an interval closed
   struct KnownWindow {
     format::Window window;
     int64_t chunk;  // sequence number of the latest chunk with the window; -1: none

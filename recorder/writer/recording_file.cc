@@ -189,13 +189,6 @@ GuardedFd RecordingFile::DuplicateDescriptor() {
   return descriptor_.Duplicate();
 }
 
-Status RecordingFile::Sync() {
-  while (fdatasync(descriptor_.number()) != 0) {
-    if (errno != EINTR) return Failure(path_);
-  }
-  return {};
-}
-
 bool RecordingFile::IsInPlace() const {
   struct stat own {
   }, named{};

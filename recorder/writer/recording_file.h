@@ -43,8 +43,6 @@ class RecordingFile {
   // Reads up to into.size() bytes from `offset`; fewer only at the end. Returns an Error, for instance, if the program
   // has closed the descriptor.
   Result<size_t> Read(uint64_t offset, std::span<std::byte> into) const;
-  // Makes appended data durable, in case of a power cut. The caller counts errors.
-  Status Sync();
   // Returns the current content, with a new descriptor, for reading only.
   Result<RecordingFile> Duplicate() const;
   // Returns a duplicate of the file's descriptor, for another thread. Opens the file again if the program has closed

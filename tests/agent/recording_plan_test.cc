@@ -13,11 +13,11 @@
 #include <tuple>
 #include <vector>
 
-#include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/buffer/lane_lease.h"
+#include "tests/format/memory_source.h"
 
 namespace heaprec::agent {
 namespace {

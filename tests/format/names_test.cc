@@ -10,7 +10,7 @@
 #include "format/model/java_names.h"
 #include "format/model/model.h"
 #include "format/native/native_frames.h"
-#include "format/ring/call_path_key.h"
+#include "format/ring/content_keys.h"
 #include "throttle/random.h"
 
 namespace heaprec::format {

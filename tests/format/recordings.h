@@ -11,9 +11,9 @@
 
 #include "format/bytes/bytes.h"
 #include "format/model/model.h"
-#include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
 #include "format/writer/chunk_writer.h"
+#include "tests/format/memory_source.h"
 
 namespace heaprec::format::testing {
 

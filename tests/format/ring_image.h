@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_layout.h"
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"

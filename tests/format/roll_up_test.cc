@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "format/reader/chunk_span.h"
-#include "format/reader/memory_source.h"
 #include "format/reader/recordings_in_file.h"
 #include "format/writer/chunk_writer.h"
+#include "tests/format/memory_source.h"
 #include "tests/format/recordings.h"
 
 namespace heaprec::format::testing {

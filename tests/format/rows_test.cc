@@ -13,9 +13,9 @@
 #include "format/codec/block_rows.h"
 #include "format/codec/row_codec.h"
 #include "format/codec/row_table.h"
-#include "format/reader/memory_source.h"
 #include "format/reader/row_interval.h"
 #include "format/writer/chunk_writer.h"
+#include "tests/format/memory_source.h"
 #include "tests/format/recordings.h"
 
 namespace heaprec::format::testing {

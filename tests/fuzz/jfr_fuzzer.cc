@@ -2,7 +2,7 @@
 // as were counted, in order, nothing of it damaged, and its rows and names consistent.
 #include <string>
 
-#include "format/reader/memory_source.h"
+#include "tests/format/memory_source.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"

@@ -4,7 +4,7 @@
 #include "format/bytes/block_stream.h"
 #include "format/bytes/columns.h"
 #include "format/bytes/layout.h"
-#include "format/reader/memory_source.h"
+#include "tests/format/memory_source.h"
 #include "tests/format/recordings.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"

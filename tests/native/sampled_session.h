@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/drain.h"
+#include "tests/format/memory_source.h"
 
 namespace heaprec::native {
 

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "format/codec/file_header.h"
-#include "format/reader/memory_source.h"
 #include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/census/census_writer.h"
 #include "recorder/writer/drain.h"
+#include "tests/format/memory_source.h"
 
 namespace heaprec::writer {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "format/ring/address_frames.h"
-#include "format/ring/call_path_key.h"
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
 #include "tools/input/confined_open.h"
 

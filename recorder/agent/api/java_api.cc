@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "recorder/agent/agent.h"
-#include "recorder/sources/jvmti_text.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::agent {
@@ -41,7 +41,7 @@ class Text {
 };
 
 bool IsOurs(jvmtiEnv* jvmti, jclass loaded) {
-  sources::JvmtiText signature(jvmti);
+  hotspot::JvmtiText signature(jvmti);
   jvmti->GetClassSignature(loaded, signature.out(), nullptr);
   return signature.c_str() == kClass;
 }
@@ -121,18 +121,16 @@ JNIEXPORT void heaprec_label(const char* key, const char* value) {
 namespace heaprec::agent {
 
 void LinkLabels(jvmtiEnv* jvmti, JNIEnv* jni) {
-  jint count = 0;
-  jclass* classes = nullptr;
-  if (jvmti->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
-    if (IsOurs(jvmti, classes[i])) {
-      const jfieldID linked = jni->GetStaticFieldID(classes[i], "linked", "Z");
-      if (linked != nullptr) jni->SetStaticBooleanField(classes[i], linked, JNI_TRUE);
+  hotspot::JvmtiArray<jclass> classes(jvmti);
+  if (jvmti->GetLoadedClasses(classes.count(), classes.out()) != JVMTI_ERROR_NONE) return;
+  for (const jclass loaded : classes) {
+    if (IsOurs(jvmti, loaded)) {
+      const jfieldID linked = jni->GetStaticFieldID(loaded, "linked", "Z");
+      if (linked != nullptr) jni->SetStaticBooleanField(loaded, linked, JNI_TRUE);
       jni->ExceptionClear();  // another class with this name
     }
-    jni->DeleteLocalRef(classes[i]);
+    jni->DeleteLocalRef(loaded);
   }
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(classes));
 }
 
 }  // namespace heaprec::agent

@@ -17,7 +17,8 @@
 #include "format/model/java_names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
-#include "recorder/sources/jvmti_text.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"
 
@@ -117,7 +118,7 @@ class Frames {
       const auto kept = kept_.find(key);
       return kept != kept_.end() ? kept->second : KeptName();
     }
-    sources::JvmtiText name(&jvmti_), signature(&jvmti_), file(&jvmti_);
+    hotspot::JvmtiText name(&jvmti_), signature(&jvmti_), file(&jvmti_);
     jvmti_.GetMethodName(method, name.out(), nullptr, nullptr);
     jvmti_.GetClassSignature(type, signature.out(), nullptr);
     jvmti_.GetSourceFileName(type, file.out());
@@ -127,20 +128,9 @@ class Frames {
   }
 
   jint LineOf(jmethodID method, jlocation location) {
-    jint count = 0;
-    jvmtiLineNumberEntry* table = nullptr;
-    if (jvmti_.GetLineNumberTable(method, &count, &table) != JVMTI_ERROR_NONE) return kUnknownLine;
-    // Finds the last entry that begins at or before the bytecode index; entries may be in any order.
-    jint line = kUnknownLine;
-    jlocation from = -1;
-    for (const jvmtiLineNumberEntry* entry = table; entry != table + count; ++entry) {
-      if (entry->start_location <= location && entry->start_location > from) {
-        from = entry->start_location;
-        line = entry->line_number;
-      }
-    }
-    jvmti_.Deallocate(reinterpret_cast<unsigned char*>(table));
-    return line;
+    hotspot::JvmtiArray<jvmtiLineNumberEntry> table(&jvmti_);
+    const jvmtiError error = jvmti_.GetLineNumberTable(method, table.count(), table.out());
+    return error == JVMTI_ERROR_NONE ? hotspot::LineAt(table, location) : kUnknownLine;
   }
 
   jvmtiEnv& jvmti_;

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/arch/detour.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/vtable_slots.h"
 #include "recorder/hotspot/threads/safepoint.h"
@@ -21,7 +20,7 @@
 namespace heaprec::agent {
 namespace {
 
-using arch::Detour;
+using hotspot::Diversion;
 
 std::mutex installing;
 
@@ -40,24 +39,23 @@ void OnFillInStackTrace(JNIEnv* jni, jobject thrown) {
 
 // Never reset: a thread may be on its way through them when they are removed.
 std::optional<native::GotPatcher> slots;
-std::optional<Detour> out_of_memory, signals, thread_starts;
-std::atomic<void (*)(const char*)> original_out_of_memory{nullptr};
-std::atomic<void (*)(int, siginfo_t*, void*)> original_signal{nullptr};
-std::atomic<void (*)(JNIEnv*, jobject)> original_start{nullptr};
+constinit Diversion<void(const char* message)> out_of_memory;
+constinit Diversion<void(int signal, siginfo_t*, void* context)> signals;
+constinit Diversion<void(JNIEnv*, jobject thread)> thread_starts;
 
 // The event first: the JVM may end in it.
 void OnOutOfMemory(const char* message) {
   heaprec_on_out_of_memory(message);
-  original_out_of_memory.load(std::memory_order_relaxed)(message);
+  out_of_memory.Original(message);
 }
 
 void OnSignal(int signal, siginfo_t* info, void* context) {
   if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) heaprec_on_signal(signal, info);
-  original_signal.load(std::memory_order_relaxed)(signal, info, context);
+  signals.Original(signal, info, context);
 }
 
 void OnStartThread(JNIEnv* jni, jobject thread) {
-  heaprec_around_thread_start(jni, thread, original_start.load(std::memory_order_relaxed));
+  heaprec_around_thread_start(jni, thread, [](JNIEnv* env, jobject started) { thread_starts.Original(env, started); });
 }
 
 std::optional<hotspot::VtableSlots> detach_slots;
@@ -139,17 +137,11 @@ Status WatchDetaching(const sources::Jvm& jvm) {
 }
 
 template <typename Function>
-Status Divert(const sources::Jvm& jvm, uintptr_t target, Function* replacement, std::optional<Detour>* detour,
-              std::atomic<Function*>* original) {
-  if (!*detour) {
-    if (target == 0)
-      return Error{jvm.symbols.ok() ? jvm.symbols->origin() + ": no symbol" : jvm.symbols.error().message};
-    auto prepared = Detour::Prepare(target, reinterpret_cast<const void*>(replacement));
-    if (!prepared.ok()) return prepared.error();
-    detour->emplace(std::move(*prepared));
-    original->store((*detour)->OriginalAs<Function*>());
-  }
-  return (*detour)->installed() ? Status{} : (*detour)->Install(hotspot::SafepointGrace(jvm.jvmti));
+Status Divert(const sources::Jvm& jvm, uintptr_t target, Function* replacement, Diversion<Function>* diversion) {
+  if (target == 0 && !diversion->is_prepared())
+    return Error{jvm.symbols.ok() ? jvm.symbols->origin() + ": no symbol" : jvm.symbols.error().message};
+  Status done = diversion->Prepare(target, replacement);
+  return done.ok() ? diversion->Install(jvm.jvmti) : done;
 }
 
 // 0: there is none.
@@ -169,18 +161,17 @@ EndHooks InstallEndHooks(const sources::Jvm& jvm, bool at_start) {
     return hooked.ok();
   };
   note("exits and errors of Java code", PatchSlots());
-  note("errors of the JVM",
-       Divert(jvm, Symbol(jvm, hotspot::kReportOutOfMemory), &OnOutOfMemory, &out_of_memory, &original_out_of_memory));
+  note("errors of the JVM", Divert(jvm, Symbol(jvm, hotspot::kReportOutOfMemory), &OnOutOfMemory, &out_of_memory));
   note("uncaught exceptions of the main thread", WatchDetaching(jvm));
   if (!at_start) {
     note("signals and thread starts", Error{"the recording began after the JVM's start"});
     return hooks;
   }
   if (!jvm.structs.BoolFlag("ReduceSignalUsage").value_or(false)) {
-    note("signals", Divert(jvm, Symbol(jvm, hotspot::kSignalHandler), &OnSignal, &signals, &original_signal));
+    note("signals", Divert(jvm, Symbol(jvm, hotspot::kSignalHandler), &OnSignal, &signals));
   }
   const auto start = reinterpret_cast<uintptr_t>(InLibJvm("JVM_StartThread"));
-  hooks.sees_thread_starts = note("thread starts", Divert(jvm, start, &OnStartThread, &thread_starts, &original_start));
+  hooks.sees_thread_starts = note("thread starts", Divert(jvm, start, &OnStartThread, &thread_starts));
   return hooks;
 }
 
@@ -190,9 +181,9 @@ void RemoveEndHooks() {
   if (slots) (void)slots->UndoAll();
   if (watches_detaching)
     watches_detaching = !detach_slots->Point(reinterpret_cast<uintptr_t>(original_detach.load())).ok();
-  for (std::optional<Detour>* detour : {&out_of_memory, &signals, &thread_starts}) {
-    if (*detour && (*detour)->installed()) (void)(*detour)->Remove();
-  }
+  (void)out_of_memory.Remove();
+  (void)signals.Remove();
+  (void)thread_starts.Remove();
 }
 
 }  // namespace heaprec::agent

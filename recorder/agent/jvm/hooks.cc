@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
 #include <iterator>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "recorder/agent/jvm/end_hooks.h"
-#include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/allocator_hooks.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
@@ -26,32 +23,24 @@
 namespace heaprec::agent {
 namespace {
 
-using arch::Detour;
-
-// AllocTracer::send_allocation_in_new_tlab and send_allocation_outside_tlab, JDK 11 and later.
-using InNewTlab = void (*)(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread);
-using OutsideTlab = void (*)(void* klass, void* object, size_t object_bytes, void* thread);
+using hotspot::Diversion;
 
 // One thread installs or removes at a time: a probe may begin while the drain of an ending recording removes. A thread
 // that waits is in native code, and no safepoint waits for it.
 std::mutex installing;
 
-struct Detours {
-  Detour in_new_tlab, outside_tlab;
-};
-// Never reset: a thread may be on its way through a detour that was removed.
-std::optional<Detours> detours;
-std::atomic<InNewTlab> original_in_new_tlab{nullptr};
-std::atomic<OutsideTlab> original_outside_tlab{nullptr};
+// AllocTracer::send_allocation_in_new_tlab and send_allocation_outside_tlab, JDK 11 and later.
+constinit Diversion<void(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread)> in_new_tlab;
+constinit Diversion<void(void* klass, void* object, size_t object_bytes, void* thread)> outside_tlab;
 
 // Calls the original first, so that only two arguments must be preserved across a call.
 void OnInNewTlab(void* klass, void* object, size_t tlab_bytes, size_t object_bytes, void* thread) {
-  original_in_new_tlab.load(std::memory_order_relaxed)(klass, object, tlab_bytes, object_bytes, thread);
+  in_new_tlab.Original(klass, object, tlab_bytes, object_bytes, thread);
   heaprec_on_refill(thread, object_bytes);
 }
 
 void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread) {
-  original_outside_tlab.load(std::memory_order_relaxed)(klass, object, object_bytes, thread);
+  outside_tlab.Original(klass, object, object_bytes, thread);
   heaprec_on_outside(thread, object_bytes);
   sources::AllocationProbe::AtOutside(thread, klass, object_bytes);
   sources::Census::AtOutside(thread, klass, object_bytes);
@@ -59,23 +48,19 @@ void OnOutsideTlab(void* klass, void* object, size_t object_bytes, void* thread)
 }
 
 // Freeze::allocate_chunk: the object itself, the size of the stack, and up to one parameter more.
-using AllocateChunk = void* (*)(void* freeze, size_t stack_words, size_t more);
-// Never reset, for the same reason as the detours.
-std::optional<Detour> chunk_detour;
-std::atomic<AllocateChunk> original_allocate_chunk{nullptr};
+constinit Diversion<void*(void* freeze, size_t stack_words, size_t more)> allocate_chunk;
 
 void* OnAllocateChunk(void* freeze, size_t stack_words, size_t more) {
   heaprec_on_stack_chunk(/*begins=*/true);
-  void* const chunk = original_allocate_chunk.load(std::memory_order_relaxed)(freeze, stack_words, more);
+  void* const chunk = allocate_chunk.Original(freeze, stack_words, more);
   heaprec_on_stack_chunk(/*begins=*/false);
   return chunk;
 }
 
 // ThreadLocalAllocBuffer's functions: the object itself, and up to two parameters.
-using RetireTlab = void (*)(void* tlab, void* first, void* second);
+using RetireTlab = void(void* tlab, void* first, void* second);
 constexpr size_t kRetireFunctions = std::size(hotspot::kRetireTlab);
-std::array<std::optional<Detour>, kRetireFunctions> retire_detours;
-std::array<std::atomic<RetireTlab>, kRetireFunctions> retire_originals;
+constinit std::array<Diversion<RetireTlab>, kRetireFunctions> retire_tlab;
 bool probes_hold_hooks = false;  // a probe has been used: its hooks stay installed
 
 // JDK 11: make_parsable(retire, zap) may leave the TLAB in use.
@@ -86,7 +71,7 @@ bool Retires(const void* first) {
 
 template <size_t I>
 void OnRetire(void* tlab, void* first, void* second) {
-  const auto retire = [=] { retire_originals[I].load(std::memory_order_relaxed)(tlab, first, second); };
+  const auto retire = [=] { retire_tlab[I].Original(tlab, first, second); };
   if (sources::retirement_watchers.load(std::memory_order_relaxed) == 0) return retire();
   const auto show_probes = [&] { sources::AllocationProbe::AroundRetirement(tlab, retire); };
   if (!Retires<I>(first)) return show_probes();
@@ -94,34 +79,19 @@ void OnRetire(void* tlab, void* first, void* second) {
 }
 
 template <size_t... I>
-constexpr std::array<const void*, sizeof...(I)> RetireEntries(std::index_sequence<I...>) {
-  return {reinterpret_cast<const void*>(&OnRetire<I>)...};
-}
-
-Status Install(Detour& detour, const sources::Jvm& jvm) {
-  if (detour.installed()) return {};
-  return detour.Install(hotspot::SafepointGrace(jvm.jvmti));
-}
-
-Status Remove(Detour& detour) {
-  if (!detour.installed()) return {};
-  return detour.Remove();
+constexpr std::array<RetireTlab*, sizeof...(I)> RetireEntries(std::index_sequence<I...>) {
+  return {&OnRetire<I>...};
 }
 
 Status InstallRetireDetours(const sources::Jvm& jvm) {
-  const auto entries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
+  constexpr auto kEntries = RetireEntries(std::make_index_sequence<kRetireFunctions>());
   bool any = false;
   for (size_t i = 0; i < kRetireFunctions; ++i) {
     const auto target = jvm.symbols->FindByPrefix(hotspot::kRetireTlab[i]);
     if (!target) continue;
-    if (!retire_detours[i]) {
-      auto prepared = Detour::Prepare(*target, entries[i]);
-      if (!prepared.ok()) return prepared.error();
-      retire_detours[i].emplace(std::move(*prepared));
-      retire_originals[i].store(retire_detours[i]->OriginalAs<RetireTlab>());
-    }
     any = true;
-    auto installed = Install(*retire_detours[i], jvm);
+    Status installed = retire_tlab[i].Prepare(*target, kEntries[i]);
+    if (installed.ok()) installed = retire_tlab[i].Install(jvm.jvmti);
     if (!installed.ok()) return installed;
   }
   if (!any) return Error{jvm.symbols->origin() + ": no symbols for ThreadLocalAllocBuffer"};
@@ -129,50 +99,30 @@ Status InstallRetireDetours(const sources::Jvm& jvm) {
 }
 
 Status RemoveRetireDetours() {
-  for (auto& detour : retire_detours) {
-    if (!detour) continue;
-    auto removed = Remove(*detour);
+  for (auto& detour : retire_tlab) {
+    auto removed = detour.Remove();
     if (!removed.ok()) return removed;
   }
   return {};
 }
 
-Status PrepareDetours(const sources::Jvm& jvm) {
-  const auto in_new_tlab = jvm.symbols->FindFirst(hotspot::kInNewTlab);
-  const auto outside_tlab = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
-  if (!in_new_tlab || !outside_tlab) {
-    return Error{fmt::format("{}: no symbols for AllocTracer", jvm.symbols->origin())};
-  }
-  auto first = Detour::Prepare(*in_new_tlab, reinterpret_cast<const void*>(&OnInNewTlab));
-  if (!first.ok()) return first.error();
-  auto second = Detour::Prepare(*outside_tlab, reinterpret_cast<const void*>(&OnOutsideTlab));
-  if (!second.ok()) return second.error();
-  detours.emplace(Detours{std::move(*first), std::move(*second)});
-  original_in_new_tlab.store(detours->in_new_tlab.OriginalAs<InNewTlab>());
-  original_outside_tlab.store(detours->outside_tlab.OriginalAs<OutsideTlab>());
-  return {};
-}
-
+// Prepares both before it installs one.
 Status InstallDetours(const sources::Jvm& jvm) {
-  if (!detours) {
-    auto prepared = PrepareDetours(jvm);
-    if (!prepared.ok()) return prepared.error();
-  }
-  for (Detour* detour : {&detours->in_new_tlab, &detours->outside_tlab}) {
-    auto installed = Install(*detour, jvm);
-    if (!installed.ok()) return installed;
-  }
-  return {};
+  const auto in_new = jvm.symbols->FindFirst(hotspot::kInNewTlab);
+  const auto outside = jvm.symbols->FindFirst(hotspot::kOutsideTlab);
+  if (!in_new || !outside) return Error{fmt::format("{}: no symbols for AllocTracer", jvm.symbols->origin())};
+  Status done = in_new_tlab.Prepare(*in_new, &OnInNewTlab);
+  if (done.ok()) done = outside_tlab.Prepare(*outside, &OnOutsideTlab);
+  if (done.ok()) done = in_new_tlab.Install(jvm.jvmti);
+  if (done.ok()) done = outside_tlab.Install(jvm.jvmti);
+  return done;
 }
 
 Status RemoveDetours() {
-  if (chunk_detour) {
-    auto removed = Remove(*chunk_detour);
-    if (!removed.ok()) return removed;
-  }
-  if (!detours) return {};
-  auto removed = Remove(detours->in_new_tlab);
-  return removed.ok() ? Remove(detours->outside_tlab) : removed;
+  Status removed = allocate_chunk.Remove();
+  if (removed.ok()) removed = in_new_tlab.Remove();
+  if (removed.ok()) removed = outside_tlab.Remove();
+  return removed;
 }
 
 // If this detour cannot be installed, points in stack chunks are missed, and counted as missed. JVMs before 21 have no
@@ -180,13 +130,9 @@ Status RemoveDetours() {
 void InstallChunkDetour(const sources::Jvm& jvm) {
   for (const std::string& name : hotspot::StackChunkFunctions(jvm.structs)) {
     const auto target = jvm.symbols->FindByPrefix(name);
-    if (chunk_detour || !target) continue;
-    auto prepared = Detour::Prepare(*target, reinterpret_cast<const void*>(&OnAllocateChunk));
-    if (!prepared.ok()) continue;
-    chunk_detour.emplace(std::move(*prepared));
-    original_allocate_chunk.store(chunk_detour->OriginalAs<AllocateChunk>());
+    if (target) (void)allocate_chunk.Prepare(*target, &OnAllocateChunk);
   }
-  if (chunk_detour) (void)Install(*chunk_detour, jvm);
+  if (allocate_chunk.is_prepared()) (void)allocate_chunk.Install(jvm.jvmti);
 }
 
 Status InstallVtables(const sources::Jvm& jvm, JNIEnv* jni) {
@@ -243,7 +189,7 @@ Status InstallProbeHooks(const sources::Jvm& jvm) {
 Status InstallCensusHooks(const sources::Jvm& jvm) {
   const std::lock_guard lock(installing);
   if (!jvm.symbols.ok()) return jvm.symbols.error();
-  if (!detours || !detours->in_new_tlab.installed()) return Error{"the JVM's code cannot be patched"};
+  if (!in_new_tlab.installed()) return Error{"the JVM's code cannot be patched"};
   if (!jvm.threads.ok()) return jvm.threads.error();
   if (!jvm.symbols->FindByPrefix(hotspot::kAllStacksOperation)) {
     return Error{jvm.symbols->origin() + ": no symbol for a safepoint operation"};

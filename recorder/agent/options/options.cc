@@ -20,8 +20,8 @@
 
 #include "base/duration.h"
 #include "base/option_text.h"
+#include "format/ring/ring_records.h"
 #include "recorder/agent/options/rates.h"
-#include "recorder/sources/sample_limits.h"
 
 namespace heaprec::agent {
 namespace {
@@ -84,6 +84,8 @@ constexpr uint64_t kMinTracked = 64;
 // Maximum file size by default: hours to days at the default rate (docs/reference/agent-options.md).
 constexpr uint64_t kDefaultMaxBytes = 256 << 20;
 constexpr double kMaxWalksPerSecond = 8000;
+// Of walks and of requests to JVMTI; StackBufferPool provides the memory.
+constexpr int kMaxStackDepth = 1024;
 
 // A suffix of numbers, and its factor.
 struct Unit {
@@ -160,13 +162,10 @@ bool Choose(T* field, std::string_view word, const std::pair<std::string_view, T
   return found != std::end(choices);
 }
 
-bool SetSource(Options* options, std::string_view value) {
-  return Choose(&options->source, value,
-                {{"auto", SourceChoice::kAuto},
-                 {"hooks", SourceChoice::kHooks},
-                 {"jvmti", SourceChoice::kJvmti},
-                 {"portable", SourceChoice::kPortable}});
-}
+constexpr std::pair<std::string_view, SourceChoice> kSources[] = {{"auto", SourceChoice::kAuto},
+                                                                  {"hooks", SourceChoice::kHooks},
+                                                                  {"jvmti", SourceChoice::kJvmti},
+                                                                  {"portable", SourceChoice::kPortable}};
 
 bool SetLogLevel(Options* options, std::string_view value) {
   return Choose(&options->log_level, value,
@@ -206,7 +205,7 @@ bool SetLive(Options* options, std::string_view value) {
   options->max_tracked_objects = 0;
   if (const auto on = ParseSwitch(value)) return options->tracks = *on, true;
   options->tracks = true;
-  return Set(&options->max_tracked_objects, ParseCount(value, kMinTracked, sources::kMaxTracked));
+  return Set(&options->max_tracked_objects, ParseCount(value, kMinTracked, format::kMaxTracked));
 }
 
 constexpr uint64_t kMinPathsNs = 1'000'000'000, kMinPauseNs = 5'000'000, kMaxPauseNs = 60'000'000'000;
@@ -281,12 +280,12 @@ const std::array kKeys = {
     Key{"delay", "a time, such as 500ms, 30s, 5m or 1h",
         [](Options* o, View v) { return Set(&o->delay_ns, ParseTime(v)); }},
     Key{"stackdepth", "a number from 1 to 1024",
-        [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, sources::kMaxStackDepth)); }},
+        [](Options* o, View v) { return Set(&o->stack_depth, ParseCount(v, 1, kMaxStackDepth)); }},
     Key{"stacks", "auto or jvmti",
         [](Options* o, View v) {
           return Choose(&o->walk_stacks, v, {{"auto", true}, {"jvmti", false}});
         }},
-    Key{"source", "auto, hooks, jvmti or portable", SetSource},
+    Key{"source", "auto, hooks, jvmti or portable", [](Options* o, View v) { return Choose(&o->source, v, kSources); }},
     Key{"exceptions", "on or off: record thrown exceptions too",
         [](Options* o, View v) { return Set(&o->exceptions, ParseSwitch(v)); }},
     Key{"exceptions.rate", "a rate, such as 100, 100/s, 6/min or 10/h; maximum 200000/s",
@@ -395,18 +394,8 @@ bool Options::Records(const std::string& main) const {
   return (only.empty() || std::ranges::any_of(only, matches)) && std::ranges::none_of(skip, matches);
 }
 
-const char* SourceName(SourceChoice choice) {
-  switch (choice) {
-    case SourceChoice::kAuto:
-      return "auto";
-    case SourceChoice::kHooks:
-      return "hooks";
-    case SourceChoice::kJvmti:
-      return "jvmti";
-    case SourceChoice::kPortable:
-      return "portable";
-  }
-  return "?";
+std::string_view SourceName(SourceChoice choice) {
+  return std::ranges::find(kSources, choice, &std::pair<std::string_view, SourceChoice>::second)->first;
 }
 
 Result<Options> ParseOptions(std::string_view text) {

@@ -90,7 +90,7 @@ std::vector<std::string> OptionNames();
 // Whether `text` has the option strict, even if the rest of it is invalid.
 bool AsksForStrict(std::string_view text);
 
-const char* SourceName(SourceChoice choice);
+std::string_view SourceName(SourceChoice choice);
 
 // HEAPREC_NATIVE_SAMPLED, the options of libheaprec.so in a program without a JVM:
 // "file=rec-%p.hrec,rate=100,only=NAME". They are the agent's options that need no JVM, and `only`.

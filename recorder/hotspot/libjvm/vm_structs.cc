@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 
 namespace heaprec::hotspot {
@@ -234,11 +235,10 @@ int64_t NeededFields::IntConstant(std::string_view type, Names names) {
 
 Result<int> JdkMajorVersion(jvmtiEnv* jvmti, const VmStructs& structs) {
   // The VM's own property. It exists before Agent_OnLoad; java.specification.version is set later, by java.base.
-  char* value = nullptr;
-  if (jvmti != nullptr && jvmti->GetSystemProperty("java.vm.specification.version", &value) == JVMTI_ERROR_NONE) {
-    const int major = ParseMajor(value != nullptr ? value : "");
-    jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
-    if (major > 0) return major;
+  if (jvmti != nullptr) {
+    JvmtiText value(jvmti);
+    jvmti->GetSystemProperty("java.vm.specification.version", value.out());
+    if (const int major = ParseMajor(value.c_str()); major > 0) return major;
   }
   // On 8 this table has 25, because HotSpot then had its own version numbers; the table of 25 no longer has
   // JDK_Version.

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "format/model/file_description.h"
 
 namespace heaprec::hotspot {
 
@@ -45,7 +46,7 @@ class VmStructs {
   // A flag of any type.
   struct Flag {
     enum class Type : uint8_t { kOther, kBool, kInt32, kUint32, kInt64, kUint64, kDouble, kText };
-    enum class Origin : uint8_t { kUnknown, kDefault, kSet, kChosen };
+    using Origin = format::Setting::Origin;
     Type type = Type::kOther;
     Origin origin = Origin::kUnknown;  // kChosen: by the JVM, for this machine
     const char* value = nullptr;       // its address

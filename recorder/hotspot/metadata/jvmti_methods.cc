@@ -20,27 +20,25 @@ unsigned char* Bytes(T* pointer) {
 
 }  // namespace
 
+int LineAt(std::span<const jvmtiLineNumberEntry> table, jlocation bci) {
+  jlocation best = 0;
+  int line = -1;
+  for (const jvmtiLineNumberEntry& entry : table) {
+    if (entry.start_location == bci) return entry.line_number;
+    if (entry.start_location < bci && entry.start_location >= best) {
+      best = entry.start_location;
+      line = entry.line_number;
+    }
+  }
+  return line;
+}
+
 // The line table of one version of a method.
 struct JvmtiMethods::Lines {
   jint version = 0;
   jint count = 0;
   jvmtiLineNumberEntry* entries = nullptr;
   Lines* older = nullptr;
-
-  // Returns the line of the entry with exactly this bci, otherwise of the last entry with the greatest smaller bci: the
-  // JVM's own rule.
-  int At(jlocation bci) const {
-    jlocation best = 0;
-    int line = -1;
-    for (jint i = 0; i < count; ++i) {
-      if (entries[i].start_location == bci) return entries[i].line_number;
-      if (entries[i].start_location < bci && entries[i].start_location >= best) {
-        best = entries[i].start_location;
-        line = entries[i].line_number;
-      }
-    }
-    return line;
-  }
 };
 
 struct JvmtiMethods::Method {
@@ -85,7 +83,7 @@ int JvmtiMethods::Line(jmethodID id, jlocation bci) {
   // Acquire: the table is complete (pairs with the exchange in AskLines).
   const Lines* lines = method->lines.load(std::memory_order_acquire);
   if (lines == nullptr || lines->version != version) lines = AskLines(method, version);
-  return lines != nullptr ? lines->At(bci) : -1;
+  return lines != nullptr ? LineAt({lines->entries, static_cast<size_t>(lines->count)}, bci) : -1;
 }
 
 JvmtiMethods::Lines* JvmtiMethods::AskLines(Method* method, jint version) {

@@ -15,9 +15,14 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace heaprec::hotspot {
+
+// Returns the line of the entry with exactly this bci, otherwise of the last entry with the greatest smaller bci: the
+// JVM's own rule. -1: there is none. The entries may be in any order.
+int LineAt(std::span<const jvmtiLineNumberEntry> table, jlocation bci);
 
 class JvmtiMethods {
  public:

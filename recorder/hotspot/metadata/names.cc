@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
+
 namespace heaprec::hotspot {
 namespace {
 
@@ -39,22 +41,6 @@ class LineStream {
   int line_ = 0;
 };
 
-// Memory that JVMTI has allocated.
-template <typename T>
-class Owned {
- public:
-  explicit Owned(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() { jvmti_->Deallocate(reinterpret_cast<unsigned char*>(pointer_)); }
-  T** out() { return &pointer_; }
-  T* get() const { return pointer_; }
-
- private:
-  jvmtiEnv* jvmti_;
-  T* pointer_ = nullptr;
-};
-
 Error Differs(const std::string& where, const std::string& step) {
   return Error{"self-test of raw names: " + where + ": " + step};
 }
@@ -73,37 +59,21 @@ bool SameClass(std::string_view raw, std::string signature) {
   return name == signature;
 }
 
-// Returns JVMTI's line for a bci by the JVM's own rule: the entry with this bci, otherwise the last one with the
-// greatest smaller bci.
-int LineInTable(const jvmtiLineNumberEntry* table, jint count, jlocation bci) {
-  jlocation best = 0;
-  int line = -1;
-  for (jint i = 0; i < count; ++i) {
-    if (table[i].start_location == bci) return table[i].line_number;
-    if (table[i].start_location < bci && table[i].start_location >= best) {
-      best = table[i].start_location;
-      line = table[i].line_number;
-    }
-  }
-  return line;
-}
-
 // `method`: JVMTI's id; `raw`: the same method in the JVM's memory.
 Status VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const VmMethod* raw,
                    const std::string& where) {
-  Owned<jvmtiLineNumberEntry> table(jvmti);
-  jint count = 0;
-  const jvmtiError error = jvmti->GetLineNumberTable(method, &count, table.out());
+  JvmtiArray<jvmtiLineNumberEntry> table(jvmti);
+  const jvmtiError error = jvmti->GetLineNumberTable(method, table.count(), table.out());
   if (error == JVMTI_ERROR_ABSENT_INFORMATION || error == JVMTI_ERROR_NATIVE_METHOD) {
     if (names.Line(raw, 0) != -1) return Differs(where, "a line number that the method does not have");
     return {};
   }
   if (error != JVMTI_ERROR_NONE) return Differs(where, "GetLineNumberTable: error " + std::to_string(error));
-  for (jint i = 0; i < count; ++i) {
+  for (const jvmtiLineNumberEntry& entry : table) {
     // The entry's own bci and the previous one, which belongs to another entry.
-    for (const jlocation bci : {table.get()[i].start_location, table.get()[i].start_location - 1}) {
+    for (const jlocation bci : {entry.start_location, entry.start_location - 1}) {
       if (bci < 0) continue;
-      if (names.Line(raw, static_cast<int>(bci)) != LineInTable(table.get(), count, bci))
+      if (names.Line(raw, static_cast<int>(bci)) != LineAt(table, bci))
         return Differs(where, "line at bci " + std::to_string(bci));
     }
   }
@@ -113,18 +83,17 @@ Status VerifyLines(jvmtiEnv* jvmti, const Names& names, jmethodID method, const 
 // `klass`: the method's class in the JVM's memory; null if that cannot be read.
 Status VerifyMethod(jvmtiEnv* jvmti, const Names& names, jmethodID method, const void* klass,
                     const std::string& signature) {
-  Owned<char> name(jvmti);
-  Owned<char> descriptor(jvmti);
+  JvmtiText name(jvmti), descriptor(jvmti);
   if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs(signature, "GetMethodName fails");
-  const std::string where = signature + name.get() + descriptor.get();
+  const std::string where = signature + name.c_str() + descriptor.c_str();
   if (!names.ids_lead_to_methods() && klass == nullptr) return {};  // nothing of the method is read
   const VmMethod* const raw =
-      names.ids_lead_to_methods() ? names.MethodOf(method) : names.FindMethod(klass, name.get(), descriptor.get());
+      names.ids_lead_to_methods() ? names.MethodOf(method) : names.FindMethod(klass, name.c_str(), descriptor.c_str());
   Names::MethodView view;
   if (raw == nullptr || !names.Method(raw, &view)) return Differs(where, "not readable");
-  if (view.name != name.get()) return Differs(where, "name is " + std::string(view.name));
-  if (view.descriptor != descriptor.get()) return Differs(where, "descriptor is " + std::string(view.descriptor));
+  if (view.name != name.c_str()) return Differs(where, "name is " + std::string(view.name));
+  if (view.descriptor != descriptor.c_str()) return Differs(where, "descriptor is " + std::string(view.descriptor));
   if (!SameClass(view.class_name, signature)) return Differs(where, "class is " + std::string(view.class_name));
   return VerifyLines(jvmti, names, method, raw, where);
 }
@@ -372,24 +341,23 @@ const void* Names::KlassOfMirror(JNIEnv* jni, jclass mirror) const {
 }
 
 Status VerifyClass(jvmtiEnv* jvmti, JNIEnv* jni, const Names& names, jclass type) {
-  Owned<char> signature(jvmti);
+  JvmtiText signature(jvmti);
   if (jvmti->GetClassSignature(type, signature.out(), nullptr) != JVMTI_ERROR_NONE)
     return Differs("a class", "GetClassSignature fails");
   // Null only if KlassOfMirror must not read; its callers know the class.
   const void* const klass = names.KlassOfMirror(jni, type);
   if (klass != nullptr) {
     // If the rules are wrong, the value may be anything, and a plain load could crash the JVM.
-    if (!names.IsReadable(klass)) return Differs(signature.get(), "its class cannot be read");
-    if (!SameClass(names.KlassName(klass), signature.get()))
-      return Differs(signature.get(), "class is " + std::string(names.KlassName(klass)));
+    if (!names.IsReadable(klass)) return Differs(signature.c_str(), "its class cannot be read");
+    if (!SameClass(names.KlassName(klass), signature.c_str()))
+      return Differs(signature.c_str(), "class is " + std::string(names.KlassName(klass)));
   }
-  Owned<jmethodID> methods(jvmti);
-  jint count = 0;
-  const jvmtiError error = jvmti->GetClassMethods(type, &count, methods.out());
+  JvmtiArray<jmethodID> methods(jvmti);
+  const jvmtiError error = jvmti->GetClassMethods(type, methods.count(), methods.out());
   if (error == JVMTI_ERROR_CLASS_NOT_PREPARED) return {};
-  if (error != JVMTI_ERROR_NONE) return Differs(signature.get(), "GetClassMethods: error " + std::to_string(error));
-  for (jint i = 0; i < count; ++i) {
-    auto same = VerifyMethod(jvmti, names, methods.get()[i], klass, signature.get());
+  if (error != JVMTI_ERROR_NONE) return Differs(signature.c_str(), "GetClassMethods: error " + std::to_string(error));
+  for (const jmethodID method : methods) {
+    auto same = VerifyMethod(jvmti, names, method, klass, signature.c_str());
     if (!same) return same;
   }
   return {};

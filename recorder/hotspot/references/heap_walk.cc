@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace heaprec::hotspot {
+
+using format::WalkEnd;
+
 namespace {
 
 constexpr size_t kClasses = 1 << 14, kWantedSlots = 1 << 18, kWantedBits = 1 << 20;
@@ -44,7 +47,7 @@ bool HeapWalk::Reach(uint32_t reference, uint32_t parent) {
   const auto [word, bit] = SeenOf(reference);
   if ((*word & bit) != 0) return true;
   if (count_ == queue_.size()) {
-    end_ = End::kMemory;
+    end_ = WalkEnd::kMemory;
     return false;
   }
   *word |= bit;
@@ -80,7 +83,7 @@ void HeapWalk::Restart(uint32_t without) {
   *word |= bit;
   count_ = next_ = soft_count_ = final_count_ = found_count_ = 0;
   strong_end_ = soft_end_ = SIZE_MAX;
-  end_ = End::kComplete;
+  end_ = WalkEnd::kComplete;
   // A class is met again.
   std::fill_n(classes_.get(), kClasses, KnownClass{});
 }
@@ -88,9 +91,9 @@ void HeapWalk::Restart(uint32_t without) {
 bool HeapWalk::MayGoOn() {
   if (--until_look_ == 0) {
     until_look_ = kBetweenLooks;
-    if (MonotonicNs() >= deadline_ns_) end_ = End::kTime;
+    if (MonotonicNs() >= deadline_ns_) end_ = WalkEnd::kTime;
   }
-  return end_ == End::kComplete;
+  return end_ == WalkEnd::kComplete;
 }
 
 void HeapWalk::Follow(uint32_t at) {
@@ -105,7 +108,7 @@ void HeapWalk::Follow(uint32_t at) {
 
 bool HeapWalk::Drain() {
   while (next_ < count_ && MayGoOn()) Follow(static_cast<uint32_t>(next_++));
-  return end_ == End::kComplete;
+  return end_ == WalkEnd::kComplete;
 }
 
 // What the references from `*next` on refer to is reached, and followed.
@@ -118,10 +121,10 @@ bool HeapWalk::FollowReferents(const MappedArray<uint32_t>& references, size_t c
   return Drain();
 }
 
-HeapWalk::End HeapWalk::Run(uint64_t deadline_ns) {
+WalkEnd HeapWalk::Run(uint64_t deadline_ns) {
   deadline_ns_ = deadline_ns;
   until_look_ = kBetweenLooks;
-  if (MonotonicNs() >= deadline_ns) end_ = End::kTime;
+  if (MonotonicNs() >= deadline_ns) end_ = WalkEnd::kTime;
   if (!Drain()) return end_;
   strong_end_ = count_;
   size_t soft = 0, final = 0;

@@ -13,8 +13,6 @@
 // Failure:  Make returns an Error without address space. Run says why it stopped.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +25,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/result.h"
+#include "format/model/process_state.h"
 #include "recorder/hotspot/references/reference_layout.h"
 
 namespace heaprec::hotspot {
@@ -41,10 +41,8 @@ class MappedArray {
   // Replaces the contents by `count` zeros.
   Status Map(size_t count) {
     const size_t bytes = count * sizeof(T);
-    void* const memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return Error{std::string("no address space: ") + std::strerror(errno)};
-    (void)madvise(memory, bytes, MADV_NOHUGEPAGE);  // a bitmap with holes would be filled with zeros
+    void* const memory = MapSparse(bytes);
+    if (memory == nullptr) return Error{std::string("no address space: ") + std::strerror(errno)};
     memory_ = std::unique_ptr<T, Unmap>(static_cast<T*>(memory), Unmap{bytes});
     count_ = count;
     return {};
@@ -56,7 +54,7 @@ class MappedArray {
  private:
   struct Unmap {
     size_t bytes = 0;
-    void operator()(T* memory) const { munmap(memory, bytes); }
+    void operator()(T* memory) const { UnmapSparse(memory, bytes); }
   };
   std::unique_ptr<T, Unmap> memory_;
   size_t count_ = 0;
@@ -72,17 +70,18 @@ class HeapWalk {
   // `number`: what Climb returns for what starts from this root. False: there is no memory for it.
   bool AddRoot(uint32_t reference, uint32_t number) { return Reach(reference, kRootBit | number); }
 
-  enum class End : uint8_t { kComplete = 0, kTime = 1, kMemory = 2 };
-  End Run(uint64_t deadline_ns);
+  // kComplete, kTime or kMemory.
+  format::WalkEnd Run(uint64_t deadline_ns);
 
-  enum class Strength : uint8_t { kStrong = 0, kSoft = 1, kFinal = 2 };
   struct Found {
     uint32_t id;
     uint32_t at;
   };
   std::span<const Found> found() const { return {&found_[0], found_count_}; }
-  Strength StrengthOf(uint32_t at) const {
-    return at < strong_end_ ? Strength::kStrong : at < soft_end_ ? Strength::kSoft : Strength::kFinal;
+  format::PathStrength StrengthOf(uint32_t at) const {
+    return at < strong_end_ ? format::PathStrength::kStrong
+           : at < soft_end_ ? format::PathStrength::kSoft
+                            : format::PathStrength::kFinal;
   }
   uint64_t objects() const { return count_; }
 
@@ -181,7 +180,7 @@ class HeapWalk {
   std::unique_ptr<KnownClass[]> classes_;
   uint64_t deadline_ns_ = 0;
   uint32_t until_look_ = 0;
-  End end_ = End::kComplete;
+  format::WalkEnd end_ = format::WalkEnd::kComplete;
 };
 
 }  // namespace heaprec::hotspot

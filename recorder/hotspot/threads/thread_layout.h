@@ -43,21 +43,10 @@ class ThreadLayout {
     return Load(java_thread, allocated_bytes_) + in_tlab;
   }
 
-  // The same inside SampledObjectAlloc. The thread is in native state there, and a collection may retire its TLAB
-  // between two loads, so this reads until two readings agree.
+  // The same inside SampledObjectAlloc.
   uint64_t AllocatedBytesInCallback(const void* java_thread) const {
-    // Usually the second reading agrees. If none does, the words are not a TLAB.
-    constexpr int kReadings = 1000;
-    uint64_t retired = 0;
-    for (int reading = 0; reading < kReadings; ++reading) {
-      retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
-      const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
-      const uint64_t top = Load(TlabAddress(java_thread), top_, __ATOMIC_ACQUIRE);
-      const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
-                        Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
-      if (same && top >= start) return retired + (start != 0 ? top - start : 0);
-    }
-    return retired;
+    const Tlab now = TlabOf(java_thread);
+    return now.retired + (now.top - now.start);
   }
 
   // The same for another thread, which may be running or gone, along with its memory; nullopt: gone. The value is from
@@ -70,24 +59,26 @@ class ThreadLayout {
     return start != 0 ? Load(TlabAddress(java_thread), allocation_end_) - start + ReservedBytes() : 0;
   }
 
-  // Where the thread allocates. start: 0 without a TLAB; retired: bytes that it has allocated outside of the current
-  // TLAB.
+  // Where the thread allocates. start and top: 0 without a TLAB; retired: bytes that it has allocated outside of the
+  // current TLAB.
   struct Tlab {
     uint64_t start = 0, top = 0, retired = 0;
   };
-  // As AllocatedBytesInCallback: if a collection may retire the TLAB between two loads, returns its state at some
-  // moment.
+  // For a thread in native state, whose TLAB a collection may retire between two loads: reads until two readings agree.
   Tlab TlabOf(const void* java_thread) const {
+    // Usually the second reading agrees. If none does, the words are not a TLAB.
     constexpr int kReadings = 1000;
+    uint64_t retired = 0;
     for (int reading = 0; reading < kReadings; ++reading) {
-      const uint64_t retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
+      retired = Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE);
       const uint64_t start = TlabStart(java_thread, __ATOMIC_ACQUIRE);
       const uint64_t top = Load(TlabAddress(java_thread), top_, __ATOMIC_ACQUIRE);
       const bool same = TlabStart(java_thread, __ATOMIC_ACQUIRE) == start &&
                         Load(java_thread, allocated_bytes_, __ATOMIC_ACQUIRE) == retired;
-      if (same && (start == 0 || top >= start)) return {start, start != 0 ? top : 0, retired};
+      if (same && start == 0) return {0, 0, retired};
+      if (same && top >= start) return {start, top, retired};
     }
-    return {};
+    return {0, 0, retired};
   }
   const void* TlabAddress(const void* java_thread) const { return static_cast<const char*>(java_thread) + tlab_; }
   // Returns the thread that owns the TLAB.

@@ -49,20 +49,6 @@ std::optional<std::string> ValueOf(std::string_view name, const VmStructs::Flag&
   return std::nullopt;
 }
 
-format::Setting::Origin OriginOf(VmStructs::Flag::Origin origin) {
-  switch (origin) {
-    case VmStructs::Flag::Origin::kDefault:
-      return format::Setting::Origin::kDefault;
-    case VmStructs::Flag::Origin::kSet:
-      return format::Setting::Origin::kSet;
-    case VmStructs::Flag::Origin::kChosen:
-      return format::Setting::Origin::kChosen;
-    case VmStructs::Flag::Origin::kUnknown:
-      break;
-  }
-  return format::Setting::Origin::kUnknown;
-}
-
 }  // namespace
 
 std::vector<format::Setting> ReadSettings(const VmStructs& structs) {
@@ -70,7 +56,7 @@ std::vector<format::Setting> ReadSettings(const VmStructs& structs) {
   for (const std::string_view name : format::kJvmSettings) {
     const auto flag = structs.FlagNamed(name);
     auto value = flag ? ValueOf(name, *flag) : std::nullopt;
-    if (value) settings.push_back({std::string(name), std::move(*value), OriginOf(flag->origin)});
+    if (value) settings.push_back({std::string(name), std::move(*value), flag->origin});
   }
   return settings;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "recorder/sources/jvmti_text.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -133,7 +133,7 @@ void CallbackSource::Give(const Delivered& object, uint64_t allocated, ThreadEnt
   const FrameCode code = parts_.walker != nullptr ? parts_.walker->LeafCode(object.java_thread) : FrameCode::kUnknown;
   ThreadIdentity identity;
   parts_.fields.Read(object.jni, object.thread, &identity);
-  JvmtiText signature(object.jvmti);
+  hotspot::JvmtiText signature(object.jvmti);
   object.jvmti->GetClassSignature(object.object_class, signature.out(), nullptr);
   heaprec_trace trace{sizeof(trace),
                       next_uid_.fetch_add(1, std::memory_order_relaxed),

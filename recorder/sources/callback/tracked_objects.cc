@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "recorder/sources/jvmti_text.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {
@@ -156,7 +156,7 @@ void TrackedObjects::KeepMethod(jvmtiEnv* jvmti, JNIEnv* jni, void* method) {
   hotspot::Names::MethodView view;
   if (!vm_names_.Method(id, &view)) return;
   jclass type = nullptr;
-  JvmtiText file(jvmti);
+  hotspot::JvmtiText file(jvmti);
   if (jvmti->GetMethodDeclaringClass(id, &type) == JVMTI_ERROR_NONE && type != nullptr) {
     jvmti->GetSourceFileName(type, file.out());
     jni->DeleteLocalRef(type);

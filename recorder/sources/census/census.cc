@@ -248,17 +248,11 @@ void Census::Describe(format::FileHeader* header) const {
 }
 
 void Census::RegisterThreads(JNIEnv* jni) {
-  jthread* threads = nullptr;
-  jint count = 0;
-  if (jvm_.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
-    const void* const java_thread = jvm_.thread_of.OfThread(jni, threads[i]);
-    if (java_thread != nullptr) {
-      Put(jvm_, jni, threads[i], java_thread, jvm_.layout.OsTidOfOther(java_thread), directory.load());
-    }
-    jni->DeleteLocalRef(threads[i]);
-  }
-  jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+  jvm_.ForEachThread(jni, [&](jthread thread) {
+    const void* const java_thread = jvm_.thread_of.OfThread(jni, thread);
+    if (java_thread != nullptr)
+      Put(jvm_, jni, thread, java_thread, jvm_.layout.OsTidOfOther(java_thread), directory.load());
+  });
 }
 
 Status Census::CountInUse() {

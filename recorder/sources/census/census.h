@@ -22,6 +22,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "format/model/census.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/metadata/names.h"
@@ -87,7 +88,6 @@ class Census final : public Part {
 
  private:
   using Count = format::CensusCount;
-  static constexpr uint64_t kSecondNs = 1'000'000'000;
   // How much of a TLAB was used when the census began, or last walked it.
   struct Mark {
     const void* tlab = nullptr;
@@ -110,7 +110,7 @@ class Census final : public Part {
   double Draw(uint64_t bytes);
   double LeftOf(uint64_t now_ns) const;
   bool TryReserveWalk(uint64_t now_ns);
-  uint64_t SecondOf(uint64_t now_ns) const { return (now_ns > start_ns_ ? now_ns - start_ns_ : 0) / kSecondNs; }
+  uint64_t SecondOf(uint64_t now_ns) const { return (now_ns > start_ns_ ? now_ns - start_ns_ : 0) / kNsPerSecond; }
   void Add(Count what, uint64_t n) {
     counters_.counters[static_cast<size_t>(what)].fetch_add(n, std::memory_order_relaxed);
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/memory.h"
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
 #include "format/ring/ring_records.h"
 #include "recorder/buffer/lane_lease.h"

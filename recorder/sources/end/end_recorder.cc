@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "format/ring/content_keys.h"
 #include "recorder/sources/agent_thread.h"
 #include "recorder/sources/java/entry.h"
 
@@ -43,17 +44,12 @@ std::string_view ProgramOf(pid_t pid, std::array<char, 32>* room) {
 
 // The id in Java of the first thread: 1, or 3 since JDK 24. If it has ended, that of another of the JVM's own.
 uint64_t MainThread(const Jvm& jvm, JNIEnv* jni) {
-  jint count = 0;
-  jthread* threads = nullptr;
   uint64_t least = UINT64_MAX;
-  if (jvm.jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return least;
-  for (jint i = 0; i < count; ++i) {
+  jvm.ForEachThread(jni, [&](jthread thread) {
     ThreadIdentity identity;
-    jvm.thread_fields.Read(jni, threads[i], &identity);
+    jvm.thread_fields.Read(jni, thread, &identity);
     least = std::min(least, identity.java_tid);
-    jni->DeleteLocalRef(threads[i]);
-  }
-  jvm.jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+  });
   return least;
 }
 
@@ -195,11 +191,12 @@ void EndRecorder::OnDetach(JNIEnv* jni) {
   jthread thread = nullptr;
   if (jvm_.jvmti->GetCurrentThread(&thread) == JVMTI_ERROR_NONE) jvm_.thread_fields.Read(jni, thread, &identity);
   const jclass type = jni->GetObjectClass(thrown);
-  char* signature = nullptr;
-  (void)jvm_.jvmti->GetClassSignature(type, &signature, nullptr);
-  if (identity.java_tid == main_thread_ && signature != nullptr) {
+  hotspot::JvmtiText text(jvm_.jvmti);
+  (void)jvm_.jvmti->GetClassSignature(type, text.out(), nullptr);
+  const std::string_view signature = text.c_str();  // Lp/C;
+  if (identity.java_tid == main_thread_ && !signature.empty()) {
     event.thread = &identity;
-    event.class_name = std::string_view(signature + 1).substr(0, std::strlen(signature) - 2);  // Lp/C;
+    event.class_name = signature.substr(1, signature.size() - 2);
     std::array<char, 3 * format::kMaxEventTextBytes + 1> message;
     event.text = throwables_.MessageOf(jni, thrown, message);
     std::array<hotspot::MethodFrame, SampleWriter::kMaxEventFrames> room;
@@ -208,7 +205,6 @@ void EndRecorder::OnDetach(JNIEnv* jni) {
     event.frames = std::span(frames).first(writer_.Describe(stack, event.os_tid, frames));
     (void)writer_.CommitEvent(event, states_.ids());
   }
-  jvm_.jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
   for (const jobject local : {static_cast<jobject>(type), static_cast<jobject>(thrown), static_cast<jobject>(thread)})
     jni->DeleteLocalRef(local);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
 #include "recorder/sources/java/thread_table.h"
 #include "recorder/sources/sample/sample_writer.h"
 

@@ -9,7 +9,6 @@
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/sources/agent_thread.h"
-#include "recorder/sources/jvmti_text.h"
 
 namespace heaprec::sources {
 namespace {
@@ -160,7 +159,7 @@ Result<Jvm> ResolvePortable(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, const Erro
 }  // namespace
 
 std::string PropertyOf(jvmtiEnv* jvmti, const char* name) {
-  JvmtiText value(jvmti);
+  hotspot::JvmtiText value(jvmti);
   jvmti->GetSystemProperty(name, value.out());
   return value.c_str();
 }
@@ -232,14 +231,9 @@ Result<Jvm> Jvm::Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable
 
 std::vector<void*> Jvm::AllThreads(JNIEnv* jni) const {
   std::vector<void*> threads;
-  jthread* list = nullptr;
-  jint count = 0;
-  if (jvmti->GetAllThreads(&count, &list) != JVMTI_ERROR_NONE) return threads;
-  for (jint i = 0; i < count; ++i) {
-    if (void* const java_thread = thread_of.OfThread(jni, list[i])) threads.push_back(java_thread);
-    jni->DeleteLocalRef(list[i]);
-  }
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(list));
+  ForEachThread(jni, [&](jthread thread) {
+    if (void* const java_thread = thread_of.OfThread(jni, thread)) threads.push_back(java_thread);
+  });
   return threads;
 }
 

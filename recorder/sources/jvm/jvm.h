@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "recorder/hotspot/libjvm/libjvm.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
@@ -86,7 +87,17 @@ struct Jvm {
   static Result<Jvm> Resolve(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni, bool portable);
 
   std::string Property(const char* name) const { return PropertyOf(jvmti, name); }
-  // Returns the platform threads that JVMTI lists now.
+  // Calls visit(jthread) for each platform thread that JVMTI lists now.
+  template <typename Visit>
+  void ForEachThread(JNIEnv* jni, const Visit& visit) const {
+    hotspot::JvmtiArray<jthread> threads(jvmti);
+    if (jvmti->GetAllThreads(threads.count(), threads.out()) != JVMTI_ERROR_NONE) return;
+    for (const jthread thread : threads) {
+      visit(thread);
+      jni->DeleteLocalRef(thread);
+    }
+  }
+  // Returns those that run.
   std::vector<void*> AllThreads(JNIEnv* jni) const;
   // Whether only major collections clear weak references to young objects (generational ZGC).
   bool KeepsYoungReferents() const;

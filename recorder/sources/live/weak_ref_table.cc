@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "recorder/sources/sample_limits.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::sources {
 namespace {
@@ -21,7 +21,7 @@ uint64_t Word(WeakRefTable::State state, uint64_t sample = 0) {
 }  // namespace
 
 WeakRefTable::WeakRefTable(uint32_t count)
-    : count_(std::clamp<uint32_t>(count, 1, kMaxTracked)), entries_(std::make_unique<Entry[]>(count_)) {}
+    : count_(std::clamp<uint32_t>(count, 1, format::kMaxTracked)), entries_(std::make_unique<Entry[]>(count_)) {}
 
 uint16_t WeakRefTable::Take() {
   const uint32_t looks = std::min(count_, kMaxLooks);

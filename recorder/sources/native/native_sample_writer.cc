@@ -4,12 +4,10 @@
 #include <cstring>
 
 #include "format/native/native_frames.h"
-#include "format/ring/call_path_key.h"
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
 
 namespace heaprec::sources {
 
-using buffer::CopyFixed;
 using buffer::LaneLease;
 using format::RecordType;
 
@@ -62,45 +60,37 @@ std::vector<format::RingFrame> NativeSampleWriter::FramesOf(const NativePoint& p
       std::span(point.java).first(point.java_frames), point.is_cut != 0);
 }
 
-bool NativeSampleWriter::Define(RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text) {
-  const size_t bytes = fixed_bytes + text.size();
-  LaneLease lease(ring_, kLane, static_cast<uint32_t>(bytes + format::kRecordAlign));
-  std::byte* const record = lease.ok() ? lease.Reserve(type, bytes) : nullptr;
-  if (record == nullptr) return false;
-  std::memcpy(record + sizeof(format::RecordHeader),
-              static_cast<const std::byte*>(fixed) + sizeof(format::RecordHeader),
-              fixed_bytes - sizeof(format::RecordHeader));
-  std::memcpy(record + fixed_bytes, text.data(), text.size());
-  lease.Commit();
+template <typename Record, typename... Texts>
+bool NativeSampleWriter::Define(RecordType type, const Record& record, std::unordered_set<uint64_t>* known,
+                                const Texts&... texts) {
+  if (known->contains(record.key)) return true;
+  if (!buffer::CommitRecord(ring_, kLane, type, record, texts...)) return false;
+  known->insert(record.key);
   return true;
 }
 
 uint64_t NativeSampleWriter::MethodOf(const format::CodeLocation& location) {
-  const uint64_t key = format::MethodKey(location.module, location.function, location.build_id);
-  if (methods_.contains(key)) return key;
   const format::MethodRecord record{{},
-                                    key,
+                                    format::MethodKey(location.module, location.function, location.build_id),
                                     static_cast<uint32_t>(location.module.size()),
                                     static_cast<uint16_t>(location.function.size()),
                                     static_cast<uint16_t>(location.build_id.size())};
-  if (!Define(RecordType::kMethod, &record, sizeof record, location.module + location.function + location.build_id))
-    return 0;
-  methods_.insert(key);
-  return key;
+  const bool is_defined =
+      Define(RecordType::kMethod, record, &methods_, location.module, location.function, location.build_id);
+  return is_defined ? record.key : 0;
 }
 
 uint64_t NativeSampleWriter::ClassOf(std::string_view name) {
-  const uint64_t key = format::ClassKey(name);
-  const format::ClassRecord record{{}, key, static_cast<uint32_t>(name.size()), 0};
-  if (!classes_.contains(key) && Define(RecordType::kClass, &record, sizeof record, name)) classes_.insert(key);
-  return key;
+  const format::ClassRecord record{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0};
+  (void)Define(RecordType::kClass, record, &classes_, name);
+  return record.key;
 }
 
 uint64_t NativeSampleWriter::ThreadOf(const NativePoint& point) {
   const std::string_view name(point.thread_name, strnlen(point.thread_name, sizeof point.thread_name));
   const uint64_t key = format::ThreadKey(0, point.os_tid, false, name);
   const format::ThreadRecord record{{}, key, 0, point.os_tid, 0, static_cast<uint16_t>(name.size())};
-  if (!threads_.contains(key) && Define(RecordType::kThread, &record, sizeof record, name)) threads_.insert(key);
+  (void)Define(RecordType::kThread, record, &threads_, name);
   return key;
 }
 
@@ -115,15 +105,7 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
   const size_t room = stack_bytes + sizeof(format::SampleRecord) + 2 * format::kRecordAlign;
   LaneLease lease(ring_, kLane, static_cast<uint32_t>(room));
   if (!lease.ok()) return false;
-  if (brings) {
-    std::byte* const record = lease.Reserve(RecordType::kStack, stack_bytes);
-    if (record == nullptr) return false;
-    CopyFixed(record, format::StackRecord{{}, stack, static_cast<uint32_t>(frames.size()), 0});
-    std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size() * sizeof(format::RingFrame));
-    lease.Commit();
-  }
-  std::byte* const record = lease.Reserve(RecordType::kSample, sizeof(format::SampleRecord));
-  if (record == nullptr) return false;
+  if (brings && !lease.WriteStack(stack, frames)) return false;
   format::SampleRecord sample{};
   sample.monotonic_ns = point.monotonic_ns;
   sample.id = point.id;
@@ -136,7 +118,7 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
   sample.window = point.window;
   sample.kind = static_cast<uint16_t>(as.kind);
   sample.tracking_index = point.tracking_index;
-  CopyFixed(record, sample);
+  if (!lease.Put(RecordType::kSample, sample)) return false;
   // Counts before the sample is visible, and counts the outcome before the point itself. If the process is killed in
   // between, each counted point has an outcome, because a reader of the ring makes a sample of the rest.
   shared_counters.Committed();
@@ -146,19 +128,18 @@ bool NativeSampleWriter::WriteSample(const NativePoint& point, const As& as,
 }
 
 void NativeSampleWriter::WriteDeath(uint64_t sample, uint64_t freed_ns, uint64_t left) {
-  const Death death{sample, freed_ns, left};
-  if (!deaths_.empty() || !MarkDead(death)) deaths_.push_back(death);
+  const format::DeathRecord death{{}, freed_ns, sample, left};
+  if (!deaths_.empty() || !Commit(death)) deaths_.push_back(death);
 }
 
 // Keeps their order: a mapping shrinks before it ends.
 void NativeSampleWriter::WriteRest() {
-  const auto rest = std::ranges::find_if_not(deaths_, [this](const Death& death) { return MarkDead(death); });
+  const auto rest = std::ranges::find_if_not(deaths_, [this](const auto& death) { return Commit(death); });
   deaths_.erase(deaths_.begin(), rest);
 }
 
-bool NativeSampleWriter::MarkDead(const Death& death) {
-  const format::DeathRecord record{{}, death.freed_ns, death.sample, death.left};
-  return buffer::CommitRecord(ring_, kLane, RecordType::kDeath, record);
+bool NativeSampleWriter::Commit(const format::DeathRecord& death) {
+  return buffer::CommitRecord(ring_, kLane, RecordType::kDeath, death);
 }
 
 }  // namespace heaprec::sources

@@ -52,23 +52,23 @@ class NativeSampleWriter {
   void MarkStackEmitted(const format::StackKey& key) { stacks_.insert(key.low); }
 
  private:
-  struct Death {
-    uint64_t sample, freed_ns, left;
-  };
   std::vector<format::RingFrame> FramesOf(const NativePoint& point, format::Kind kind);
   uint64_t MethodOf(const format::CodeLocation& location);
-  bool Define(format::RecordType type, const void* fixed, size_t fixed_bytes, std::string_view text);
+  // Writes the definition unless its key is among the `known` ones. Returns false if there was no space.
+  template <typename Record, typename... Texts>
+  bool Define(format::RecordType type, const Record& record, std::unordered_set<uint64_t>* known,
+              const Texts&... texts);
   uint64_t ClassOf(std::string_view name);
   uint64_t ThreadOf(const NativePoint& point);
   bool WriteSample(const NativePoint& point, const As& as, const std::vector<format::RingFrame>& frames,
                    buffer::SharedCounters& shared_counters);
-  bool MarkDead(const Death& death);
+  bool Commit(const format::DeathRecord& death);
 
   buffer::Ring& ring_;
   buffer::SharedCounters& shared_counters_;
   native::Symbolizer symbols_;
   std::unordered_set<uint64_t> methods_, classes_, threads_, stacks_;  // keys that are defined in the chunk
-  std::vector<Death> deaths_;                                          // not written yet for lack of space
+  std::vector<format::DeathRecord> deaths_;                            // not written yet for lack of space
 };
 
 }  // namespace heaprec::sources

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "recorder/hotspot/libjvm/memory.h"
 
 namespace heaprec::sources {
@@ -75,18 +76,16 @@ class Classes {
   // Tags of classes are 1 and up.
   static Result<std::unique_ptr<Classes>> Tag(jvmtiEnv* jvmti, JNIEnv* jni) {
     std::unique_ptr<Classes> classes(new Classes(jvmti, jni));
-    jint count = 0;
-    jclass* list = nullptr;
-    if (jvmti->GetLoadedClasses(&count, &list) != JVMTI_ERROR_NONE) return Error{"JVMTI does not list the classes"};
-    classes->classes_.resize(static_cast<size_t>(count));
+    hotspot::JvmtiArray<jclass> list(jvmti);
+    if (jvmti->GetLoadedClasses(list.count(), list.out()) != JVMTI_ERROR_NONE)
+      return Error{"JVMTI does not list the classes"};
     // -Xcheck:jni would complain.
-    if (jni->EnsureLocalCapacity(count + kMoreLocals) != JNI_OK) jni->ExceptionClear();
+    if (jni->EnsureLocalCapacity(*list.count() + kMoreLocals) != JNI_OK) jni->ExceptionClear();
     bool all = true;
-    for (jint i = 0; i < count; ++i) {
-      classes->classes_[static_cast<size_t>(i)].mirror = list[i];
-      all = all && jvmti->SetTag(list[i], i + 1) == JVMTI_ERROR_NONE;
+    for (const jclass mirror : list) {
+      classes->classes_.emplace_back().mirror = mirror;
+      all = all && jvmti->SetTag(mirror, static_cast<jlong>(classes->size())) == JVMTI_ERROR_NONE;
     }
-    jvmti->Deallocate(reinterpret_cast<unsigned char*>(list));
     if (!all) return Error{"classes cannot be tagged"};
     classes->FindPermanent();
     return classes;
@@ -145,10 +144,9 @@ class Classes {
     return fields != nullptr && number == fields->discovered;
   }
   std::string SignatureOf(jclass mirror) const {
-    char* text = nullptr;
-    if (jvmti_->GetClassSignature(mirror, &text, nullptr) != JVMTI_ERROR_NONE) return {};
-    std::string name(text);
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text));
+    hotspot::JvmtiText text(jvmti_);
+    jvmti_->GetClassSignature(mirror, text.out(), nullptr);
+    std::string name(text.c_str());
     if (name.starts_with('L') && name.ends_with(';')) name = name.substr(1, name.size() - 2);
     std::ranges::replace(name, '.', '+');  // a hidden class, as HotSpot writes it
     return name;
@@ -203,29 +201,25 @@ class Classes {
 
   // Adds the interfaces of a class, and theirs, each once.
   void AddInterfaces(jlong tag, std::vector<jlong>* into) const {
-    jint count = 0;
-    jclass* list = nullptr;
-    if (!IsClass(tag) || jvmti_->GetImplementedInterfaces(At(tag).mirror, &count, &list) != JVMTI_ERROR_NONE) return;
-    for (jint i = 0; i < count; ++i) {
-      const jlong of = TagOf(list[i]);
-      jni_->DeleteLocalRef(list[i]);
+    hotspot::JvmtiArray<jclass> list(jvmti_);
+    if (!IsClass(tag) || jvmti_->GetImplementedInterfaces(At(tag).mirror, list.count(), list.out()) != JVMTI_ERROR_NONE)
+      return;
+    for (const jclass interface : list) {
+      const jlong of = TagOf(interface);
+      jni_->DeleteLocalRef(interface);
       if (std::ranges::find(*into, of) != into->end()) continue;
       into->push_back(of);
       AddInterfaces(of, into);
     }
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(list));
   }
   void AddFields(jlong tag, std::vector<std::string>* into) const {
-    jint count = 0;
-    jfieldID* list = nullptr;
-    if (!IsClass(tag) || jvmti_->GetClassFields(At(tag).mirror, &count, &list) != JVMTI_ERROR_NONE) return;
-    for (jint i = 0; i < count; ++i) {
-      char* name = nullptr;
-      if (jvmti_->GetFieldName(At(tag).mirror, list[i], &name, nullptr, nullptr) != JVMTI_ERROR_NONE) name = nullptr;
-      into->emplace_back(name != nullptr ? name : "");
-      jvmti_->Deallocate(reinterpret_cast<unsigned char*>(name));
+    hotspot::JvmtiArray<jfieldID> list(jvmti_);
+    if (!IsClass(tag) || jvmti_->GetClassFields(At(tag).mirror, list.count(), list.out()) != JVMTI_ERROR_NONE) return;
+    for (const jfieldID field : list) {
+      hotspot::JvmtiText name(jvmti_);
+      jvmti_->GetFieldName(At(tag).mirror, field, name.out(), nullptr, nullptr);
+      into->emplace_back(name.c_str());
     }
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(list));
   }
   const Fields* FieldsOfClass(jlong tag) {
     if (!IsClass(tag)) return nullptr;
@@ -664,16 +658,13 @@ class PathReader {
     });
   }
   uint32_t MethodStep(jmethodID method) {
-    std::string owner, name;
     jclass declaring = nullptr;
-    char* text = nullptr;
     if (jvmti_->GetMethodDeclaringClass(method, &declaring) != JVMTI_ERROR_NONE) return PathSet::kGapStep;
-    owner = classes_.SignatureOf(declaring);
+    const std::string owner = classes_.SignatureOf(declaring);
     jni_->DeleteLocalRef(declaring);
-    if (jvmti_->GetMethodName(method, &text, nullptr, nullptr) != JVMTI_ERROR_NONE) return PathSet::kGapStep;
-    name = text;
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text));
-    return paths_.StepOf(method, 0, [&] { return std::pair<std::string_view, std::string_view>(owner, name); });
+    hotspot::JvmtiText name(jvmti_);
+    if (jvmti_->GetMethodName(method, name.out(), nullptr, nullptr) != JVMTI_ERROR_NONE) return PathSet::kGapStep;
+    return paths_.StepOf(method, 0, [&] { return std::pair<std::string_view, std::string_view>(owner, name.c_str()); });
   }
 
   jvmtiEnv* const jvmti_;
@@ -752,16 +743,10 @@ Result<FoundPaths> SearchByJvmti(const Jvm& jvm, JNIEnv* jni, WeakRefTable& trac
 
   const jlong first_thread = next_tag;
   std::vector<ThreadIdentity> threads;
-  jint count = 0;
-  jthread* alive = nullptr;
-  if (jvmti->GetAllThreads(&count, &alive) == JVMTI_ERROR_NONE) {
-    for (jint i = 0; i < count; ++i) {
-      jvm.thread_fields.Read(jni, alive[i], &threads.emplace_back());
-      (void)jvmti->SetTag(alive[i], next_tag++);
-      jni->DeleteLocalRef(alive[i]);
-    }
-    jvmti->Deallocate(reinterpret_cast<unsigned char*>(alive));
-  }
+  jvm.ForEachThread(jni, [&](jthread alive) {
+    jvm.thread_fields.Read(jni, alive, &threads.emplace_back());
+    (void)jvmti->SetTag(alive, next_tag++);
+  });
   ThreadIdentity own;
   jthread self = nullptr;
   if (jvmti->GetCurrentThread(&self) == JVMTI_ERROR_NONE) jvm.thread_fields.Read(jni, self, &own);

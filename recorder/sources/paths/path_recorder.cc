@@ -23,7 +23,6 @@
 
 namespace heaprec::sources {
 
-using format::PathStrength;
 using format::ProcessStateKind;
 using format::RootKind;
 using format::WalkEnd;
@@ -266,16 +265,7 @@ void PathRecorder::Pause::Search() {
   }
   const uint64_t now_ns = MonotonicNs();
   const auto left = static_cast<double>(deadline_ns_ - std::min(deadline_ns_, now_ns));
-  switch (walk_->Run(now_ns + static_cast<uint64_t>(kSearchShare * left))) {
-    case HeapWalk::End::kComplete:
-      break;
-    case HeapWalk::End::kTime:
-      end_ = WalkEnd::kTime;
-      break;
-    case HeapWalk::End::kMemory:
-      end_ = WalkEnd::kMemory;
-      break;
-  }
+  end_ = walk_->Run(now_ns + static_cast<uint64_t>(kSearchShare * left));
   // In a search that was cut short it need not be found.
   is_believed_ = FindsHeld().value_or(!is_test_ && end_ != WalkEnd::kComplete);
   if (!is_believed_ || is_test_) return;
@@ -351,7 +341,7 @@ void PathRecorder::Pause::SearchAroundHolders(size_t listed, uint64_t search_ns)
   }
   for (size_t i = 0; i < count && MonotonicNs() + needs_ns < until_ns; ++i) {
     walk_->Restart(candidates[i].reference);
-    const bool is_complete = AddRoots(listed) && walk_->Run(until_ns) == HeapWalk::End::kComplete;
+    const bool is_complete = AddRoots(listed) && walk_->Run(until_ns) == WalkEnd::kComplete;
     end_ = WalkEnd::kComplete;  // of the search that found the paths
     if (!is_complete) return;
     const auto around = static_cast<uint8_t>(i + 1);
@@ -380,7 +370,7 @@ std::optional<PathSet::Path> PathRecorder::Pause::ReadPath(uint32_t at, uint64_t
   if (!climbed && met == nullptr) return std::nullopt;
   PathSet::Path path{};
   path.sample = sample;
-  path.strength = static_cast<PathStrength>(walk_->StrengthOf(at));
+  path.strength = walk_->StrengthOf(at);
   path.root_step = PathSet::kGapStep;
   if (met != nullptr) {
     paths_.GoOn(*met, &frames, &path);
@@ -583,18 +573,12 @@ void PathRecorder::Write(JNIEnv* jni, const FoundPaths& found) {
     return;
   }
   std::vector<ThreadIdentity> threads;
-  jint count = 0;
-  jthread* alive = nullptr;
-  if (jvmti_->GetAllThreads(&count, &alive) == JVMTI_ERROR_NONE) {
-    for (jint i = 0; i < count; ++i) {
-      ThreadIdentity& thread = threads.emplace_back();
-      jvm_.thread_fields.Read(jni, alive[i], &thread);
-      // The labels are those of the calling thread.
-      thread.name_bytes = format::NameOfThread(thread.Name()).size();
-      jni->DeleteLocalRef(alive[i]);
-    }
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(alive));
-  }
+  jvm_.ForEachThread(jni, [&](jthread alive) {
+    ThreadIdentity& thread = threads.emplace_back();
+    jvm_.thread_fields.Read(jni, alive, &thread);
+    // The labels are those of the calling thread.
+    thread.name_bytes = format::NameOfThread(thread.Name()).size();
+  });
   const PathSet& paths = found.paths;
   for (const PathSet::Path& holder : found.holders) {
     if (!WritePath(paths, holder, threads)) return;

@@ -10,14 +10,13 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "format/ring/address_frames.h"
-#include "format/ring/call_path_key.h"
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
+#include "recorder/hotspot/libjvm/jvmti_memory.h"
 #include "recorder/unwind/cfi_cache.h"
 #include "recorder/unwind/module_lookup.h"
 
 namespace heaprec::sources {
 
-using buffer::CopyFixed;
 using buffer::LaneLease;
 using format::LossReason;
 using format::RecordType;
@@ -39,11 +38,6 @@ uint32_t RoomFor(size_t class_bytes, size_t thread_bytes, size_t frames) {
   return static_cast<uint32_t>(sizeof(format::WindowRecord) + sizeof(format::ClassRecord) + class_bytes +
                                sizeof(format::ThreadRecord) + thread_bytes + stack + sizeof(format::SampleRecord) +
                                5 * format::kRecordAlign);
-}
-
-std::byte* Append(std::byte* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
 }
 
 }  // namespace
@@ -128,7 +122,7 @@ void SampleWriter::Commit(const CallbackContext& context, const Point& point) {
   const uint32_t room = RoomFor(class_name.text.size(), identity.name_bytes, frames.size());
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return shared_counters_.Lost(WhyNoLease(lease, room), point.tally.weight);
-  if (window) WriteWindow(lease, *window);
+  if (window) (void)lease.Write(RecordType::kWindow, RecordOf(*window));
   uint64_t class_key = 0;
   uint64_t thread_key = 0;
   if (!is_brought && !is_emitted) known.reset();
@@ -168,7 +162,8 @@ void SampleWriter::CommitLight(const CallbackContext& context, const Point& poin
   LaneLease lease(ring_, context.lane_hint, room);
   if (!lease.ok()) return lose(WhyNoLease(lease, room));
   const uint64_t now_ns = MonotonicNs();  // read under the lease, so that a lane is in order of time
-  if (const auto window = windows_.OnPoint(point.tally, now_ns)) WriteWindow(lease, *window);
+  if (const auto window = windows_.OnPoint(point.tally, now_ns))
+    (void)lease.Write(RecordType::kWindow, RecordOf(*window));
   uint64_t class_key = 0;
   if ((!frames.empty() && !DefineStack(lease, stack, frames, is_truncated, &known)) ||
       !DefineClass(lease, class_name.text, epoch, &class_key) ||
@@ -206,19 +201,16 @@ std::optional<KnownStack> SampleWriter::TakePath(const CallbackContext& context,
 }
 
 void SampleWriter::CommitWindow(const PublishedWindow& window, uint32_t lane_hint) {
-  LaneLease lease(ring_, lane_hint, sizeof(format::WindowRecord));
-  if (lease.ok()) WriteWindow(lease, window);  // if it fails, the window's samples still have their weights
+  // If it fails, the window's samples still have their weights.
+  (void)buffer::CommitRecord(ring_, lane_hint, RecordType::kWindow, RecordOf(window));
 }
 
 bool SampleWriter::CommitOutside(std::string_view class_name, uint64_t objects, uint64_t bytes, uint32_t lane_hint) {
   LaneLease lease(ring_, lane_hint, RoomFor(class_name.size(), 0, 0));
   uint64_t class_key = 0;
   if (!lease.ok() || !DefineClass(lease, class_name, epoch_.load(std::memory_order_relaxed), &class_key)) return false;
-  std::byte* record = lease.Reserve(RecordType::kOutside, sizeof(format::PointRecord));
-  if (record == nullptr) return false;
-  CopyFixed(record, format::PointRecord{{}, MonotonicNs(), class_key, {}, bytes, static_cast<double>(objects)});
-  lease.Commit();
-  return true;
+  return lease.Write(RecordType::kOutside,
+                     format::PointRecord{{}, MonotonicNs(), class_key, {}, bytes, static_cast<double>(objects)});
 }
 
 LossReason SampleWriter::WhyNoLease(const LaneLease& lease, uint32_t room) const {
@@ -269,9 +261,10 @@ bool SampleWriter::CommitEvent(const Event& event, std::atomic<uint64_t>* next_i
   if (!lease.ok() || !DefineClass(lease, event.class_name, epoch, &record.class_key)) return false;
   if (event.thread != nullptr && !DefineThread(lease, event.os_tid, *event.thread, epoch, &record.thread_key))
     return false;
-  if (!event.frames.empty() && !WriteEventStack(lease, event.frames, &record.stack_key)) return false;
-  std::byte* const into = lease.Reserve(RecordType::kEvent, sizeof(record) + text.size());
-  if (into == nullptr) return false;
+  if (!event.frames.empty()) {
+    record.stack_key = format::KeyOfStack(event.frames, /*truncated=*/false);
+    if (!lease.WriteStack(record.stack_key, event.frames)) return false;
+  }
   record.monotonic_ns = MonotonicNs();
   record.id = next_id->fetch_add(1, std::memory_order_relaxed);
   record.used = event.used;
@@ -280,20 +273,7 @@ bool SampleWriter::CommitEvent(const Event& event, std::atomic<uint64_t>* next_i
   record.paused_ns = event.paused_ns;
   record.kind = static_cast<uint32_t>(event.kind);
   record.text_bytes = static_cast<uint32_t>(text.size());
-  CopyFixed(into, record);
-  Append(into + sizeof(record), text);
-  lease.Commit();
-  return true;
-}
-
-bool SampleWriter::WriteEventStack(LaneLease& lease, std::span<const format::RingFrame> frames, StackKey* key) {
-  std::byte* const record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
-  if (record == nullptr) return false;
-  *key = format::KeyOfStack(frames, /*truncated=*/false);
-  CopyFixed(record, format::StackRecord{{}, *key, static_cast<uint32_t>(frames.size()), 0});
-  std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
-  lease.Commit();
-  return true;
+  return lease.Write(RecordType::kEvent, record, text);
 }
 
 // Stacks have most of their frames in common.
@@ -327,16 +307,13 @@ bool SampleWriter::DefineMethod(const hotspot::Names::MethodView& view, uint32_t
   if (!LaneLease::CanEverFit(ring_, room)) return true;
   *key = format::MethodKey(view.class_name, view.name, view.descriptor);
   if (methods_.Has(*key, epoch)) return true;
-  LaneLease lease(ring_, lane_hint, room);
-  std::byte* record = lease.ok() ? lease.Reserve(RecordType::kMethod, bytes) : nullptr;
-  if (record == nullptr) return false;
-  CopyFixed(record, format::MethodRecord{{},
-                                         *key,
-                                         static_cast<uint32_t>(view.class_name.size()),
-                                         static_cast<uint16_t>(view.name.size()),
-                                         static_cast<uint16_t>(view.descriptor.size())});
-  Append(Append(Append(record + sizeof(format::MethodRecord), view.class_name), view.name), view.descriptor);
-  lease.Commit();
+  const format::MethodRecord record{{},
+                                    *key,
+                                    static_cast<uint32_t>(view.class_name.size()),
+                                    static_cast<uint16_t>(view.name.size()),
+                                    static_cast<uint16_t>(view.descriptor.size())};
+  if (!buffer::CommitRecord(ring_, lane_hint, RecordType::kMethod, record, view.class_name, view.name, view.descriptor))
+    return false;
   methods_.Mark(*key, epoch);
   return true;
 }
@@ -347,11 +324,7 @@ bool SampleWriter::DefineStack(LaneLease& lease, const CapturedStack& stack, Fra
   // Another stack has the same identity.
   if (stack.is_walked && *known && !(**known == defined)) stack_capture_.DistrustWalker();
   *known = defined;
-  std::byte* record = lease.Reserve(RecordType::kStack, sizeof(format::StackRecord) + frames.size_bytes());
-  if (record == nullptr) return false;
-  CopyFixed(record, format::StackRecord{{}, defined.key, static_cast<uint32_t>(frames.size()), truncated ? 1U : 0});
-  std::memcpy(record + sizeof(format::StackRecord), frames.data(), frames.size_bytes());
-  lease.Commit();
+  if (!lease.WriteStack(defined.key, frames, truncated)) return false;
   stacks_.Store(stack.identity, defined);
   return true;
 }
@@ -363,24 +336,20 @@ void SampleWriter::ReadClassName(const CallbackContext& context, ClassName* into
     return;
   }
   // Under -Xcheck:jni the direct way is not available. The JVM allocates the signature; this only copies it.
-  char* signature = nullptr;
-  if (context.jvmti->GetClassSignature(context.object_class, &signature, nullptr) != JVMTI_ERROR_NONE) return;
-  std::string_view name(signature);
+  hotspot::JvmtiText signature(context.jvmti);
+  context.jvmti->GetClassSignature(context.object_class, signature.out(), nullptr);
+  std::string_view name(signature.c_str());
   if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
   name = name.substr(0, sizeof(into->copy));
   std::memcpy(into->copy, name.data(), name.size());
   into->text = {into->copy, name.size()};
-  context.jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
 }
 
 bool SampleWriter::DefineClass(LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key) {
   *key = name.empty() ? 0 : format::ClassKey(name);
   if (*key == 0 || classes_.Has(*key, epoch)) return true;
-  std::byte* record = lease.Reserve(RecordType::kClass, sizeof(format::ClassRecord) + name.size());
-  if (record == nullptr) return false;
-  CopyFixed(record, format::ClassRecord{{}, *key, static_cast<uint32_t>(name.size()), 0});
-  Append(record + sizeof(format::ClassRecord), name);
-  lease.Commit();
+  if (!lease.Write(RecordType::kClass, format::ClassRecord{{}, *key, static_cast<uint32_t>(name.size()), 0}, name))
+    return false;
   classes_.Mark(*key, epoch);
   return true;
 }
@@ -390,25 +359,15 @@ bool SampleWriter::DefineThread(LaneLease& lease, uint32_t os_tid, const ThreadI
   const std::string_view name = identity.Name();
   *key = format::ThreadKey(identity.java_tid, os_tid, identity.is_virtual, name);
   if (threads_.Has(*key, epoch)) return true;
-  std::byte* record = lease.Reserve(RecordType::kThread, sizeof(format::ThreadRecord) + name.size());
-  if (record == nullptr) return false;
-  CopyFixed(record, format::ThreadRecord{{},
-                                         *key,
-                                         identity.java_tid,
-                                         os_tid,
-                                         static_cast<uint16_t>(identity.is_virtual ? 1 : 0),
-                                         static_cast<uint16_t>(name.size())});
-  Append(record + sizeof(format::ThreadRecord), name);
-  lease.Commit();
+  const format::ThreadRecord record{{},
+                                    *key,
+                                    identity.java_tid,
+                                    os_tid,
+                                    static_cast<uint16_t>(identity.is_virtual ? 1 : 0),
+                                    static_cast<uint16_t>(name.size())};
+  if (!lease.Write(RecordType::kThread, record, name)) return false;
   threads_.Mark(*key, epoch);
   return true;
-}
-
-void SampleWriter::WriteWindow(LaneLease& lease, const PublishedWindow& window) {
-  std::byte* record = lease.Reserve(RecordType::kWindow, sizeof(format::WindowRecord));
-  if (record == nullptr) return;
-  CopyFixed(record, RecordOf(window));
-  lease.Commit();
 }
 
 bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
@@ -430,7 +389,7 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
   sample.kind = static_cast<uint16_t>(point.kind);
   // Done before the sample is visible, so that a thread that drops it finds it in its entry.
   sample.tracking_index = hold->Track(sample.id);
-  CopyFixed(record, sample);
+  buffer::CopyFixed(record, sample);
   shared_counters_
       .Committed();  // counted before it is visible: a block never has more samples than its counters have committed
   lease.Commit();
@@ -439,9 +398,8 @@ bool SampleWriter::WriteSample(LaneLease& lease, const Point& point, uint64_t th
 
 bool SampleWriter::WritePoint(LaneLease& lease, const Point& point, uint64_t now_ns, uint64_t class_key,
                               const StackKey& stack) {
-  std::byte* record = lease.Reserve(RecordType::kPoint, sizeof(format::PointRecord));
-  if (record == nullptr) return false;
-  CopyFixed(record, format::PointRecord{{}, now_ns, class_key, stack, point.size, point.tally.weight});
+  const format::PointRecord record{{}, now_ns, class_key, stack, point.size, point.tally.weight};
+  if (!lease.Put(RecordType::kPoint, record)) return false;
   shared_counters_.Committed();  // counted first, as for a sample
   lease.Commit();
   return true;

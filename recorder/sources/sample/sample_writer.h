@@ -170,9 +170,6 @@ class SampleWriter {
   bool DefineClass(buffer::LaneLease& lease, std::string_view name, uint32_t epoch, uint64_t* key);
   bool DefineThread(buffer::LaneLease& lease, uint32_t os_tid, const ThreadIdentity& identity, uint32_t epoch,
                     uint64_t* key);
-  static bool WriteEventStack(buffer::LaneLease& lease, std::span<const format::RingFrame> frames,
-                              format::StackKey* key);
-  static void WriteWindow(buffer::LaneLease& lease, const PublishedWindow& window);
   bool WriteSample(buffer::LaneLease& lease, const Point& point, uint64_t thread_key, uint64_t class_key,
                    const KnownStack& stack, WeakRefReservation* hold);
   bool WritePoint(buffer::LaneLease& lease, const Point& point, uint64_t now_ns, uint64_t class_key,

@@ -29,10 +29,6 @@ constexpr std::array<std::string_view, 10> kCollectors{"GC Thread#",   "G1 ",   
                                                        "ZWorker",      "ZStat",    "ZUncommitter", "Shenandoah GC",
                                                        "Shenandoah C", "VM Thread"};
 
-uint64_t Nanoseconds(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 // Computes the clock's number as the kernel does (clock_getcpuclockid(3) does this for processes). The kernel checks
 // that the thread belongs to this process.
 std::optional<uint64_t> CpuTimeOf(pid_t thread) {
@@ -40,7 +36,7 @@ std::optional<uint64_t> CpuTimeOf(pid_t thread) {
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | kPerThreadSchedulerClock);
   timespec time{};
   if (clock_gettime(clock, &time) != 0) return std::nullopt;
-  return Nanoseconds(time);
+  return NanosecondsOf(time);
 }
 
 // Reads a short file of /proc, up to the size of the buffer. Returns an empty text if it cannot be read.
@@ -93,7 +89,7 @@ CpuTimes CpuMeter::Read(uint64_t now_ns) {
   }
   CpuTimes times;
   timespec process{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = Nanoseconds(process);
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &process) == 0) times.process_ns = NanosecondsOf(process);
   for (Thread& thread : collectors_) {
     const auto now = thread.has_ended ? std::nullopt : CpuTimeOf(thread.id);
     // Less than before: the number now belongs to another thread.
@@ -193,13 +189,7 @@ void HeapStateRecorder::CommitSnapshot(uint64_t now_ns) {
   for (const auto& [item, amount] : account.taken()) amounts[static_cast<size_t>(item)] = amount.code();
   record.items = static_cast<uint16_t>(amounts.size());
   record.id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  constexpr uint32_t kBytes = sizeof(record) + sizeof(amounts);
-  buffer::LaneLease lease(ring_, kLane, kBytes);
-  std::byte* const into = lease.ok() ? lease.Reserve(format::RecordType::kState, kBytes) : nullptr;
-  if (into == nullptr) return;
-  buffer::CopyFixed(into, record);
-  std::memcpy(into + sizeof(record), amounts.data(), sizeof(amounts));
-  lease.Commit();
+  (void)buffer::CommitRecord(ring_, kLane, format::RecordType::kState, record, amounts);
 }
 
 // The counter of the old generation is not written at the pauses of a concurrent cycle, but at the next one that
@@ -231,13 +221,7 @@ void HeapStateRecorder::MarkHeapFull(uint64_t used, uint64_t largest, std::strin
   record.committed = largest;
   record.kind = static_cast<uint32_t>(format::ProcessStateKind::kHeapFull);
   record.text_bytes = static_cast<uint32_t>(text.size());
-  const auto bytes = static_cast<uint32_t>(sizeof(record) + text.size());
-  buffer::LaneLease lease(ring_, kLane, bytes + format::kRecordAlign);
-  std::byte* const into = lease.ok() ? lease.Reserve(format::RecordType::kEvent, bytes) : nullptr;
-  if (into == nullptr) return;
-  buffer::CopyFixed(into, record);
-  std::memcpy(into + sizeof(record), text.data(), text.size());
-  lease.Commit();
+  (void)buffer::CommitRecord(ring_, kLane, format::RecordType::kEvent, record, text);
 }
 
 void HeapStateRecorder::OnGcEnd() {

@@ -37,8 +37,7 @@ class MemoryPoller {
   MemoryPoller(HeapStateRecorder& rows, std::optional<hotspot::NmtSummary> summary, uint64_t period_ns)
       : rows_(rows), summary_(summary), period_ns_(period_ns) {}
 
-  bool asks_jvm() const { return summary_.has_value(); }
-  // Takes a snapshot if it is due. `jni`: may be null unless asks_jvm(). Returns an Error if a source will not be used
+  // Takes a snapshot if it is due. `jni`: null: the JVM is not asked. Returns an Error if a source will not be used
   // again.
   Status Tick(JNIEnv* jni, uint64_t now_ns);
 

@@ -1,4 +1,4 @@
-// A recording in memory; a test may append to it.
+// A recording in memory, to which more may be appended.
 //
 // Threads:  one.
 #pragma once
