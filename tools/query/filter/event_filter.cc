@@ -195,6 +195,13 @@ bool Filter::IsBeside(const TimeOfRows& time) const {
   return static_cast<int64_t>(time.end_ns) <= from_ns_ || static_cast<int64_t>(time.begin_ns) >= to_ns_;
 }
 
+ByRows Filter::RowsTaken(uint64_t interval_ns) const {
+  return [*this, interval_ns](const format::Block& block) {
+    const auto time = TimeOf(block, interval_ns);
+    return time && TakesRows(*time);
+  };
+}
+
 ByRows Filter::RowsWithin(uint64_t interval_ns) const {
   return [*this, interval_ns](const format::Block& block) {
     const auto time = TimeOf(block, interval_ns);

@@ -85,6 +85,8 @@ class Filter {
   bool TakesRows(const TimeOfRows& time) const { return (HoldsTime(time) || IsBeside(time)) && !NeedsSamples(); }
   // Whether it depends on more than class, path to the site and time.
   bool NeedsSamples() const;
+  // Selects the blocks with such rows.
+  ByRows RowsTaken(uint64_t interval_ns) const;
   // If samples are calibrated to rows: selects blocks that may pass completely, which are calibrated, and blocks that
   // do not pass at all, which are read from their rows, so that totals agree with those of a table made of rows.
   ByRows RowsWithin(uint64_t interval_ns) const;
