@@ -56,15 +56,18 @@ bool AllocatesForCaller(std::string_view module, std::string_view function, Kind
   return std::ranges::any_of(kModules, [&](std::string_view name) { return module.starts_with(name); });
 }
 
+// Without this check "b" would be demangled as the type bool.
+std::string Demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                         std::free);
+  return status == 0 ? demangled.get() : symbol;
+}
+
 std::string DemangledFunction(const std::string& symbol) {
-  std::string name = symbol;
-  // Without this check "b" would be demangled as the type bool.
-  if (symbol.starts_with("_Z")) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> demangled(
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-    if (status == 0) name = WithoutParameters(demangled.get());
-  }
+  std::string name = Demangled(symbol);
+  if (name != symbol) name = WithoutParameters(name);
   if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
   return name;
 }

@@ -21,7 +21,9 @@ namespace heaprec::format {
 // malloc and mmap. `function`: as spelled by DemangledFunction.
 bool AllocatesForCaller(std::string_view module, std::string_view function, Kind kind);
 
-// Returns the demangled name without parameters, limited in length.
+// The name as it is in C++; a symbol that is not mangled is unchanged.
+std::string Demangled(const std::string& symbol);
+// The same without parameters, limited in length.
 std::string DemangledFunction(const std::string& symbol);
 
 struct CodeLocation {

@@ -40,10 +40,9 @@ ExitCode Dump(const DumpOptions& options) {
   }
   auto file = OutputFile::Open(path, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  const auto rewritten = Rewrite(live->recording.get(), format::kEndDump, &output);
+  const auto rewritten = Rewrite(live->recording.get(), format::kEndDump, &(*file)->output());
   if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (const auto failed = (*file)->Finish()) return *failed;
   if (!options.quiet) PrintError(fmt::format("{}: {}", path, CountOf(rewritten->events, "sample")));
   return ExitCode::kOk;
 }

@@ -82,7 +82,7 @@ ExitCode Export(const ExportOptions& options) {
     return Fail(ExitCode::kUnreadable, known.error().message);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
+  Output& output = (*file)->output();
   std::unique_ptr<Exporter> exporter = format.make(settings, &output);
   if (settings.live_filter) exporter = MakeLiveFilter(settings, std::move(exporter));
   const auto stdout_use = options.output == "-" ? Progress::StdoutUse::kOutput : Progress::StdoutUse::kNothing;
@@ -93,7 +93,7 @@ ExitCode Export(const ExportOptions& options) {
                                                                                  : CalibratedTo::kCounts;
   const auto exported = ExportAll(*recordings, {*filter, to, stdout_use, stop, settings.live_at}, exporter.get());
   if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (const auto failed = (*file)->Finish()) return *failed;
   if (!format.Has(ExportFormat::kRemarks) && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {
     PrintError(fmt::format("the exported weights are {}", WeightsName(settings)));
   }

@@ -53,9 +53,8 @@ ExitCode WritePicture(const PageRequest& page, const PageOutput& to, size_t most
       .title = TitleOf(page),
       .headline = page.live ? LiveHeadlineOf(all, flame.scan(), page.survived) : HeadlineOf(all, flame.scan()),
       .icicle = page.icicle};
-  Output output((*file)->descriptor());
-  const size_t boxes = AppendFlamePicture(flame, caption, output.text());
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  const size_t boxes = AppendFlamePicture(flame, caption, (*file)->output().text());
+  if (const auto failed = (*file)->Finish()) return *failed;
   if (path != "-" && !to.quiet) PrintError(fmt::format("{}: {} boxes", path, boxes));
   return read;
 }

@@ -32,10 +32,9 @@ ExitCode WriteRecording(const ImportOptions& options, const jfr::JfrScan& scan, 
   const format::FileHeader header = jfr::HeaderOf(scan, set);
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  const auto imported = jfr::Import(source, header, scan, set, &output);
+  const auto imported = jfr::Import(source, header, scan, set, &(*file)->output());
   if (!imported.ok()) return Fail(ExitCode::kUnreadable, source->name() + ": " + imported.error().message);
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (const auto failed = (*file)->Finish()) return *failed;
   const ExitCode told =
       options.Tell({{"collections", imported->collections},
                     {"old_objects", imported->old_objects},

@@ -58,10 +58,9 @@ ExitCode Recover(const RecoverOptions& options) {
   if (const auto objection = options.Objection()) return *objection;
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  const auto rewritten = Rewrite(&recording, format::kEndRecovered, &output);
+  const auto rewritten = Rewrite(&recording, format::kEndRecovered, &(*file)->output());
   if (!rewritten.ok()) return Fail(ExitCode::kUnreadable, rewritten.error().message);
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (const auto failed = (*file)->Finish()) return *failed;
   if (options.json) {
     Output report(1);
     report.Append(AsJson(recording, *rewritten, options.output));

@@ -51,10 +51,9 @@ ExitCode Edit(const RewriteOptions& options,
   }
   auto file = OutputFile::Open(options.output, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  auto edited = write(recordings, &output);
+  auto edited = write(recordings, &(*file)->output());
   if (!edited.ok()) return Fail(ExitCode::kUsage, edited.error().message);
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (const auto failed = (*file)->Finish()) return *failed;
   ExitCode outcome = options.Tell(
       {{"output", ToUtf8(options.output)}, {"recordings", edited->recordings}, {"samples", edited->samples}},
       fmt::format("{}: {} of {}{}", options.output, CountOf(edited->samples, "sample"),

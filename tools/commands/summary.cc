@@ -43,11 +43,7 @@ render::Group SummaryOf(Recording* recording, const SummaryOptions& options, con
   auto filter = Filter::Parse(options.filter);  // valid: Summarise has checked it
   Filter* const matched = options.filter.ChoosesAll() ? nullptr : &*filter;
   if (matched != nullptr) matched->Start(*recording);
-  const ByRows by_rows = [&filter, &options,
-                          interval_ns = recording->header().interval_ns](const format::Block& block) {
-    const auto time = options.no_rows ? std::nullopt : TimeOf(block, interval_ns);
-    return time && filter->TakesRows(*time);
-  };
+  const ByRows by_rows = options.no_rows ? ByRows() : filter->RowsTaken(recording->header().interval_ns);
   const CensusStrata census = options.no_census ? CensusStrata() : StrataOf(*recording, by_rows);
   VolumeOfBlocks blocks(recording->header(), census.strata, by_rows);
   ClassSiteTotals breakdown(KeptBy(matched), merged);

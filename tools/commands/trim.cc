@@ -139,9 +139,8 @@ ExitCode Redact(const RedactOptions& options) {
     return WriteRedacted(recordings, &*redaction, output);
   });
   if (mapping == nullptr || (done != ExitCode::kOk && done != ExitCode::kDamaged)) return done;
-  Output output(mapping->descriptor());
-  redaction->AppendMapping(&output);
-  return mapping->Finish(&output).value_or(done);
+  redaction->AppendMapping(&mapping->output());
+  return mapping->Finish().value_or(done);
 }
 
 }  // namespace

@@ -149,19 +149,6 @@ Error WithoutMaps(const Process& process) {
 
 }  // namespace
 
-std::string ReadSmallFile(const std::string& path, size_t most) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text;
-  while (text.size() < most) {
-    char piece[4096];
-    const ssize_t got = read(file.number(), piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(piece, static_cast<size_t>(got));
-  }
-  return text;
-}
-
 std::string UserName(uid_t uid) {
   const passwd* const user = getpwuid(uid);  // NOLINT(concurrency-mt-unsafe): one thread
   return user != nullptr ? user->pw_name : std::to_string(uid);

@@ -44,9 +44,6 @@ uint64_t StartTicks(pid_t pid);
 // Returns the PIDs of the processes that this user may inspect (all of them for root).
 std::vector<pid_t> OwnProcesses();
 
-// Returns the start of a small file, or of a file of /proc; empty if it cannot be read.
-std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20);
-
 std::string UserName(uid_t uid);
 
 // Returns "java": the kernel's name for the process; empty: none.

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -101,6 +102,19 @@ Descriptor OpenRegularIn(const Descriptor& folder, const std::string& name) {
 
 Descriptor OpenRegularOf(uid_t owner, const std::string& path) {
   return ReopenRegular(Descriptor(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), owner);
+}
+
+std::string ReadSmallFile(const std::string& path, size_t most) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string text;
+  while (text.size() < most) {
+    char piece[4096];
+    const ssize_t got = read(file.number(), piece, std::min(sizeof piece, most - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece, static_cast<size_t>(got));
+  }
+  return text;
 }
 
 Result<ElfFile> OpenElf(const std::string& path) {

@@ -55,10 +55,12 @@ Descriptor OpenRegularIn(const Descriptor& folder, const std::string& name);
 // link.
 Descriptor OpenRegularOf(uid_t owner, const std::string& path);
 
+// Returns the start of a small file, or of a file of /proc; empty if it cannot be read.
+std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 20);
+
 // Opens an ELF file whose path another user may control: never opens a device or a pipe.
 //
 // Failure:  an Error with the path and the reason.
-
 Result<ElfFile> OpenElf(const std::string& path);
 
 }  // namespace heaprec::tools

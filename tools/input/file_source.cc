@@ -10,8 +10,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "tools/text/temporary_folder.h"
 #include "tools/text/text.h"
 
@@ -22,24 +24,14 @@ constexpr size_t kSpoolBytes = 1 << 16;
 
 std::string Reason(int error) { return std::strerror(error); }
 
-bool WriteAll(int descriptor, const char* bytes, size_t size) {
-  while (size > 0) {
-    const ssize_t done = write(descriptor, bytes, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes += done;
-    size -= static_cast<size_t>(done);
-  }
-  return true;
-}
-
 bool CopyAll(int from, int to) {
-  std::array<char, kSpoolBytes> buffer;
-  while (true) {
+  std::array<std::byte, kSpoolBytes> buffer;
+  for (uint64_t offset = 0;;) {
     const ssize_t got = read(from, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0;
-    if (!WriteAll(to, buffer.data(), static_cast<size_t>(got))) return false;
+    if (!WriteAt(to, std::span(buffer).first(static_cast<size_t>(got)), offset)) return false;
+    offset += static_cast<uint64_t>(got);
   }
 }
 

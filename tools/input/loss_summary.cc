@@ -1,6 +1,7 @@
 #include "tools/input/loss_summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -12,12 +13,6 @@ namespace heaprec::tools {
 namespace {
 
 using namespace render;
-
-std::string Hex(const format::RecordingId& id) {
-  std::string hex;
-  for (const uint8_t byte : id) hex += fmt::format("{:02x}", byte);
-  return hex;
-}
 
 // Skipped or repaired ranges.
 List Ranges(const Recording& recording, bool repaired) {
@@ -169,7 +164,9 @@ Object LossesValue(const Recording& recording) {
   return losses;
 }
 
-std::string IdText(const format::FileHeader& header) { return Hex(header.recording_id); }
+std::string IdText(const format::FileHeader& header) {
+  return fmt::format("{:02x}", fmt::join(header.recording_id, ""));
+}
 
 std::string WhichText(const format::FileHeader& header, size_t index, size_t count) {
   const std::string version = header.jvm_version.empty() ? "" : " " + ToUtf8(header.jvm_version);
@@ -187,7 +184,7 @@ Object HeaderValue(const format::FileHeader& header) {
   native.push_back({"unavailable_reason", ToUtf8(header.native_unavailable_reason)});
   if (!header.native_not_seen.empty()) native.push_back({"not_seen", ToUtf8(header.native_not_seen)});
   mapped.push_back({"max_tracked_mappings", known(uint64_t{header.max_tracked_mappings})});
-  return {{"recording_id", Hex(header.recording_id)},
+  return {{"recording_id", IdText(header)},
           {"start_time", ClockText::Iso(header.start_epoch_ns)},
           {"start_ns", header.start_epoch_ns},
           {"pid", uint64_t{header.pid}},

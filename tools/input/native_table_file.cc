@@ -1,18 +1,18 @@
 #include "tools/input/native_table_file.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <map>
-#include <memory>
+#include <span>
 #include <unordered_map>
 
+#include "format/native/native_frames.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
@@ -54,12 +54,6 @@ class Copy {
   alignas(T) char storage_[sizeof(T)];
 };
 
-std::string Hexadecimal(const uint8_t* bytes, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
-}
-
 template <size_t kSize>
 std::string TextOf(const char (&text)[kSize]) {
   return {text, strnlen(text, kSize)};
@@ -69,8 +63,9 @@ std::vector<LoadedModule> ModulesOf(const std::string& bytes, uint32_t count) {
   std::vector<LoadedModule> modules;
   for (uint32_t i = 0; i < std::min(count, format::kMaxNativeModules); ++i) {
     const Copy<NativeModule> module(bytes, format::kNativeModulesAt + i * sizeof(NativeModule));
-    modules.push_back({module->begin, module->end, module->bias,
-                       Hexadecimal(module->build_id, std::min<size_t>(module->build_id_bytes, sizeof module->build_id)),
+    const std::span build_id =
+        std::span(module->build_id).first(std::min<size_t>(module->build_id_bytes, sizeof module->build_id));
+    modules.push_back({module->begin, module->end, module->bias, fmt::format("{:02x}", fmt::join(build_id, "")),
                        TextOf(module->path), module->from, module->until});
   }
   return modules;
@@ -118,15 +113,6 @@ std::vector<NativePlace> PlacesOf(const std::string& bytes, uint32_t chunks) {
     places[known->second].sums += sums;
   }
   return places;
-}
-
-// Without this check "b" would be demangled as the type bool.
-std::string NameOf(const std::string& symbol) {
-  if (!symbol.starts_with("_Z")) return symbol;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
-                                                         std::free);
-  return status == 0 ? demangled.get() : symbol;
 }
 
 }  // namespace
@@ -198,7 +184,7 @@ const TableSymbolizer::Function& TableSymbolizer::At(uint64_t pc, uint32_t repla
   const ElfFunctions& functions = functions_.try_emplace(module, module->path, module->build_id, OpenElf).first->second;
   auto [symbol, offset] = functions.At(address - 1);
   function.is_known = !symbol.empty();
-  function.name = function.is_known ? NameOf(symbol) : fmt::format("{}+{:#x}", function.module, address);
+  function.name = function.is_known ? format::Demangled(symbol) : fmt::format("{}+{:#x}", function.module, address);
   function.symbol = std::move(symbol);
   function.offset = offset;
   return function;

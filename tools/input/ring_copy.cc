@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "format/ring/address_frames.h"
 #include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
@@ -24,45 +24,32 @@ using format::RingHeader;
 // A ring has at most 34 MiB with a census; a much larger file is not a ring.
 constexpr size_t kMaxRingBytes = size_t{64} << 20;
 
-bool ReadExactly(int descriptor, std::byte* into, size_t size, size_t offset) {
-  while (size > 0) {
-    const ssize_t got = pread(descriptor, into, size, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    into += got;
-    offset += static_cast<size_t>(got);
-    size -= static_cast<size_t>(got);
-  }
-  return true;
-}
-
-// Reads the lane's header again; all zeros if the file is gone.
-std::pair<uint64_t, uint64_t> HeadAndTail(int descriptor, size_t offset) {
-  uint64_t words[2] = {0, 0};
-  static_assert(offsetof(format::LaneHeader, head) == 0 && offsetof(format::LaneHeader, tail) == 8);
-  if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(words), sizeof words, offset)) return {0, 0};
-  return {words[0], words[1]};
+// Reads the number at `offset` again; nullopt: the file is gone.
+template <typename Number>
+std::optional<Number> NumberAt(int descriptor, size_t offset) {
+  Number number = 0;
+  if (!ReadAt(descriptor, std::as_writable_bytes(std::span(&number, 1)), offset)) return std::nullopt;
+  return number;
 }
 
 // As checked by RingView::Of. Takes no modules if they change meanwhile.
-bool ReadModules(int descriptor, size_t offset, std::byte* into) {
-  if (!ReadExactly(descriptor, into, sizeof(format::RingModules), offset)) return false;
+bool ReadModules(int descriptor, size_t offset, std::span<std::byte> into) {
+  if (!ReadAt(descriptor, into, offset)) return false;
   static_assert(offsetof(format::RingModules, sequence) == 0);
-  uint32_t after = 0;
-  if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(&after), sizeof after, offset)) return false;
-  auto* const modules = reinterpret_cast<format::RingModules*>(into);
-  if (modules->sequence != after) modules->sequence = 1;
-  return true;
+  const auto after = NumberAt<uint32_t>(descriptor, offset);
+  auto* const modules = reinterpret_cast<format::RingModules*>(into.data());
+  if (after && modules->sequence != *after) modules->sequence = 1;
+  return after.has_value();
 }
 
 // The same for pages: takes none that change meanwhile.
-bool ReadRows(int descriptor, size_t offset, std::byte* into) {
-  if (!ReadExactly(descriptor, into, sizeof(format::RingRowPages), offset)) return false;
+bool ReadRows(int descriptor, size_t offset, std::span<std::byte> into) {
+  if (!ReadAt(descriptor, into, offset)) return false;
   static_assert(offsetof(format::RingRowPage, block) == 0);
-  for (format::RingRowPage& page : *reinterpret_cast<format::RingRowPages*>(into)) {
-    uint64_t after = 0;
-    if (!ReadExactly(descriptor, reinterpret_cast<std::byte*>(&after), sizeof after, offset)) return false;
-    if (page.block.load(std::memory_order_relaxed) != after) page.block.store(0, std::memory_order_relaxed);
+  for (format::RingRowPage& page : *reinterpret_cast<format::RingRowPages*>(into.data())) {
+    const auto after = NumberAt<uint64_t>(descriptor, offset);
+    if (!after) return false;
+    if (page.block.load(std::memory_order_relaxed) != *after) page.block.store(0, std::memory_order_relaxed);
     offset += sizeof(page);
   }
   return true;
@@ -148,7 +135,7 @@ Result<OpenedRing> OpenedRing::OpenOf(uid_t owner, const std::string& path, cons
 Result<OpenedRing> OpenedRing::Check(Descriptor file, const std::string& path, const format::RecordingId& recording) {
   if (!file.is_open()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   alignas(RingHeader) std::array<std::byte, format::kRingHeaderBytes> page;
-  if (!ReadExactly(file.number(), page.data(), page.size(), 0)) return Error{path + ": not a ring"};
+  if (!ReadAt(file.number(), page, 0)) return Error{path + ": not a ring"};
   const auto* header = reinterpret_cast<const RingHeader*>(page.data());
   if (header->magic != format::kRingMagic) return Error{path + ": not a ring"};
   if (std::memcmp(header->recording_id, recording.data(), recording.size()) != 0) {
@@ -167,33 +154,31 @@ Result<RingCopy> RingCopy::Of(const OpenedRing& ring) {
   if (size > kMaxRingBytes) return Error{path + ": too large for a ring"};
 
   RingCopy copy(size);
-  auto* bytes = reinterpret_cast<std::byte*>(copy.words_.data());
-  if (size < format::kRingHeaderBytes || !ReadExactly(file, bytes, format::kRingHeaderBytes, 0)) {
-    return Error{path + ": truncated while it was being read"};
-  }
-  auto view = format::RingView::Of({bytes, size});
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(copy.words_)).first(size);
+  const Error truncated{path + ": truncated while it was being read"};
+  if (size < format::kRingHeaderBytes || !ReadAt(file, bytes.first(format::kRingHeaderBytes), 0)) return truncated;
+  auto view = format::RingView::Of(bytes);
   if (!view.ok()) return Error{fmt::format("{}: {}", path, view.error().message)};
-  const auto* header = reinterpret_cast<const RingHeader*>(bytes);
+  const auto* header = reinterpret_cast<const RingHeader*>(bytes.data());
+  static_assert(offsetof(format::LaneHeader, head) == 0 && offsetof(format::LaneHeader, tail) == sizeof(uint64_t));
   const size_t stride = size_t{header->lane_header_bytes} + header->lane_bytes;
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
     const size_t at = header->header_bytes + lane * stride;
-    copy.heads_.push_back(HeadAndTail(file, at).first);
-    if (!ReadExactly(file, bytes + at, stride, at)) return Error{path + ": truncated while it was being read"};
+    copy.heads_.push_back(NumberAt<uint64_t>(file, at).value_or(0));
+    if (!ReadAt(file, bytes.subspan(at, stride), at)) return truncated;
   }
   for (uint32_t lane = 0; lane < header->lane_count; ++lane) {
-    copy.tails_.push_back(HeadAndTail(file, header->header_bytes + lane * stride).second);
+    const size_t tail_at = header->header_bytes + lane * stride + sizeof(uint64_t);
+    copy.tails_.push_back(NumberAt<uint64_t>(file, tail_at).value_or(0));
   }
   // The drain clears what it has written to the file. So a copy of a running recorder's ring may lack counts, and then
   // the file has them.
-  if (header->census_at != 0 &&
-      !ReadExactly(file, bytes + header->census_at, sizeof(format::RingCensusPages), header->census_at)) {
-    return Error{path + ": truncated while it was being read"};
-  }
-  if (header->modules_at != 0 && !ReadModules(file, header->modules_at, bytes + header->modules_at)) {
-    return Error{path + ": truncated while it was being read"};
-  }
-  if (header->rows_at != 0 && !ReadRows(file, header->rows_at, bytes + header->rows_at)) {
-    return Error{path + ": truncated while it was being read"};
+  const auto part = [&](uint64_t at, size_t part_bytes) { return bytes.subspan(at, part_bytes); };
+  const uint64_t census = header->census_at, modules = header->modules_at, rows = header->rows_at;
+  if ((census != 0 && !ReadAt(file, part(census, sizeof(format::RingCensusPages)), census)) ||
+      (modules != 0 && !ReadModules(file, modules, part(modules, sizeof(format::RingModules)))) ||
+      (rows != 0 && !ReadRows(file, rows, part(rows, sizeof(format::RingRowPages))))) {
+    return truncated;
   }
   copy.view_ = std::make_unique<format::RingView>(std::move(*view));
   return copy;

@@ -375,6 +375,14 @@ void AddCensus(const Gatherer& gathered, KeyedDictionaries* dictionaries, format
   }
 }
 
+void Append(format::Block block, const FileEnd& end, Salvaged* salvaged) {
+  block.chunk = end.next_chunk;
+  block.offset = end.offset;
+  block.lane_positions = end.lane_positions;
+  block.dictionaries = salvaged->dictionaries.get();
+  salvaged->blocks.push_back(std::move(block));
+}
+
 // Adds a separate block after the others, without moved lanes and without intervals.
 void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& end, KeyedDictionaries* dictionaries,
              Salvaged* salvaged) {
@@ -400,13 +408,9 @@ void AddRest(const Gatherer& gathered, const FileHeader& header, const FileEnd& 
   if (block.states.empty() && block.lifecycle_events.empty() && gathered.census.empty()) return;
   std::sort(block.states.begin(), block.states.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   if (!salvaged->blocks.empty()) block.end_ns = std::max(block.end_ns, salvaged->blocks.back().end_ns);
-  block.chunk = end.next_chunk;
-  block.offset = end.offset;
-  block.lane_positions = end.lane_positions;
-  block.dictionaries = salvaged->dictionaries.get();
   block.counters = salvaged->counters;
   block.census_counters = salvaged->census;
-  salvaged->blocks.push_back(std::move(block));
+  Append(std::move(block), end, salvaged);
 }
 
 }  // namespace
@@ -461,12 +465,7 @@ Salvaged Salvage(const RingCopy& ring, const FileHeader& header, const FileEnd& 
     BlockMaker maker(header, stream, end, &dictionaries, &result.report);
     const uint64_t earliest = end.streams[stream].next_interval;
     for (const auto& [interval, held] : GroupByInterval(gathered, header, stream, earliest)) {
-      format::Block block = maker.Make(interval, held);
-      block.chunk = end.next_chunk;
-      block.offset = end.offset;
-      block.lane_positions = end.lane_positions;
-      block.dictionaries = result.dictionaries.get();
-      result.blocks.push_back(std::move(block));
+      Append(maker.Make(interval, held), end, &result);
     }
   }
   std::stable_sort(result.blocks.begin(), result.blocks.end(),

@@ -77,7 +77,6 @@ class StateIds {
 struct FileEnd {
   std::vector<uint64_t> lane_positions;  // from the last block; empty if there was none
   uint64_t census_page = 0;              // the file has the rows of the ring's census pages up to this one
-  format::CensusCounters census;
   struct StreamEnd {
     uint64_t next_interval = 0;          // all earlier intervals are in the file
     uint64_t intervals_with_points = 0;  // how many of them have points

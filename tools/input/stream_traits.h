@@ -4,7 +4,9 @@
 // Streams:  docs/streams.md
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "format/model/model.h"
 #include "format/model/stream.h"
@@ -104,58 +106,34 @@ static_assert([] {
 inline constexpr char kCollectionKind[] = "gc", kHeapKind[] = "heap", kMemoryKind[] = "memory", kCpuKind[] = "cpu",
                       kEventKind[] = "event", kPathKind[] = "path", kCensusKind[] = "census", kRowKind[] = "row";
 
-// What happened, of an event of the process.
-inline const char* EventName(format::ProcessStateKind kind) {
-  switch (kind) {
-    case format::ProcessStateKind::kResourceExhausted:
-      return "resource exhausted";
-    case format::ProcessStateKind::kError:
-      return "error";
-    case format::ProcessStateKind::kExit:
-      return "exit";
-    case format::ProcessStateKind::kSignal:
-      return "signal";
-    case format::ProcessStateKind::kUncaught:
-      return "uncaught exception";
-    case format::ProcessStateKind::kThreadStarts:
-      return "thread starts";
-    case format::ProcessStateKind::kHeapFull:
-      return "heap full";
-    case format::ProcessStateKind::kPathWalk:
-      return "heap searched";
-    default:
-      return "?";
-  }
+inline const char* StateKindName(format::ProcessStateKind kind) {
+  if (kind == format::ProcessStateKind::kMemory) return kMemoryKind;
+  if (kind == format::ProcessStateKind::kCpu) return kCpuKind;
+  if (kind == format::ProcessStateKind::kPath) return kPathKind;
+  if (format::IsEvent(kind)) return kEventKind;
+  return kind == format::ProcessStateKind::kSnapshot ? kHeapKind : kCollectionKind;
 }
 
 inline const char* LifecycleKindName(format::LifecycleKind kind) {
-  switch (kind) {
-    case format::LifecycleKind::kDied:
-      return "died";
-    case format::LifecycleKind::kEvicted:
-      return "evicted";
-    case format::LifecycleKind::kUntracked:
-      return "untracked";
-    case format::LifecycleKind::kShrunk:
-      return "shrunk";
-  }
-  return "?";
+  static constexpr std::array kNames{"died", "evicted", "untracked", "shrunk"};
+  static_assert(kNames.size() == format::kLifecycleKinds);
+  return kNames[static_cast<size_t>(kind)];
 }
 
+// A row can have points of any kind: "[unknown]".
 inline const char* KindName(format::Kind kind) {
-  switch (kind) {
-    case format::Kind::kTlab:
-      return "tlab";
-    case format::Kind::kOutside:
-      return "outside";
-    case format::Kind::kException:
-      return "exception";
-    case format::Kind::kNative:
-      return "malloc";
-    case format::Kind::kMapping:
-      return "mmap";
-  }
-  return "[unknown]";  // for a row: points of any kind
+  static constexpr std::array kNames{"tlab", "outside", "exception", "malloc", "mmap", "[unknown]"};
+  static_assert(kNames.size() == format::kKinds + 1);
+  return kNames[std::min(static_cast<size_t>(kind), kNames.size() - 1)];
+}
+
+// What happened, of an event of the process.
+inline const char* EventName(format::ProcessStateKind kind) {
+  static constexpr std::array kNames{"resource exhausted", "error",     "exit",          "signal", "uncaught exception",
+                                     "thread starts",      "heap full", "heap searched", "path"};
+  constexpr auto kFirst = static_cast<size_t>(format::ProcessStateKind::kResourceExhausted);
+  static_assert(kNames.size() == format::kProcessStateKinds - kFirst);
+  return kNames[static_cast<size_t>(kind) - kFirst];
 }
 
 }  // namespace heaprec::tools

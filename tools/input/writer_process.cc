@@ -1,14 +1,16 @@
 #include "tools/input/writer_process.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <string>
 #include <string_view>
+
+#include "base/clock.h"
+#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
@@ -18,31 +20,21 @@ constexpr uint64_t kHeartbeatNs = 5'000'000'000;
 // The start time of a process is known to a clock tick (10 ms).
 constexpr double kStartSlackSeconds = 1;
 
-// Reads the start of a small file; empty if it cannot be read.
-std::string Head(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
-  std::array<char, 4096> text;
-  const ssize_t got = read(descriptor, text.data(), text.size());
-  close(descriptor);
-  return got > 0 ? std::string(text.data(), static_cast<size_t>(got)) : std::string();
-}
+std::string BootId() { return ReadSmallFile("/proc/sys/kernel/random/boot_id"); }
 
-double Seconds(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
+double Seconds(clockid_t clock) { return static_cast<double>(NowOf(clock)) * 1e-9; }
 
 bool SameBoot(const format::FileHeader& header) {
-  const std::string boot = Head("/proc/sys/kernel/random/boot_id");
+  const std::string boot = BootId();
   return header.boot_id.empty() || boot.empty() || boot.starts_with(header.boot_id) ||
          header.boot_id.starts_with(std::string_view(boot).substr(0, boot.find('\n')));
 }
 
 bool SameContainer(const format::FileHeader& header) {
-  return header.container_id.empty() || Head("/proc/self/cgroup").find(header.container_id) != std::string::npos ||
-         Head("/proc/self/mountinfo").find(header.container_id) != std::string::npos;
+  const auto is_in = [&](const char* path) {
+    return ReadSmallFile(path).find(header.container_id) != std::string::npos;
+  };
+  return header.container_id.empty() || is_in("/proc/self/cgroup") || is_in("/proc/self/mountinfo");
 }
 
 // Returns the n-th field of /proc/PID/stat, counted from the state (field 3 of proc(5)) as 0: the name before it may
@@ -61,7 +53,7 @@ std::string_view StatField(std::string_view stat, int n) {
 
 bool ProcessLives(const format::FileHeader& header) {
   constexpr int kState = 0, kStartTime = 19;
-  const std::string stat = Head(fmt::format("/proc/{}/stat", header.pid));
+  const std::string stat = ReadSmallFile(fmt::format("/proc/{}/stat", header.pid));
   const std::string_view state = StatField(stat, kState);
   if (state.empty() || state == "Z" || state == "X") return false;
   const double ticks = std::strtod(std::string(StatField(stat, kStartTime)).c_str(), nullptr);
@@ -76,13 +68,11 @@ bool WriterIsAlive(const format::FileHeader& header, std::optional<uint64_t> hea
   if (!SameBoot(header)) return false;
   if (SameContainer(header)) return ProcessLives(header);
   if (!heartbeat_ns) return false;
-  const auto now = static_cast<uint64_t>(Seconds(CLOCK_MONOTONIC) * 1e9);
-  return now < *heartbeat_ns + kHeartbeatNs;
+  return MonotonicNs() < *heartbeat_ns + kHeartbeatNs;
 }
 
 std::optional<double> WallClockMoved(const format::FileHeader& header) {
-  if (header.boot_id.empty() || header.start_monotonic_ns == 0 ||
-      !Head("/proc/sys/kernel/random/boot_id").starts_with(header.boot_id)) {
+  if (header.boot_id.empty() || header.start_monotonic_ns == 0 || !BootId().starts_with(header.boot_id)) {
     return std::nullopt;
   }
   const double apart_now = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_MONOTONIC);

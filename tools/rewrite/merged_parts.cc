@@ -105,7 +105,7 @@ std::optional<std::string> Join(const std::vector<std::string>& parts) {
       std::filesystem::path(folders.back()->path()) / std::filesystem::path(parts.front()).filename();
   auto file = OutputFile::Open(path, /*overwrite=*/false);
   if (!file.ok()) return std::nullopt;
-  Output output((*file)->descriptor());
+  Output& output = (*file)->output();
   const auto merged = MergeParts(of_one, &output);
   output.Flush();
   if (!merged.ok() || output.failed() || !(*file)->Commit()) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "tools/rewrite/redaction.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <sys/random.h>
@@ -73,9 +74,7 @@ std::string Redaction::Hex(std::string_view kind, std::string_view name, size_t 
   unsigned int bytes = 0;
   HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()), reinterpret_cast<const unsigned char*>(text.data()),
        text.size(), hash.data(), &bytes);
-  std::string hex;
-  for (size_t i = 0; i < digits / 2; ++i) hex += fmt::format("{:02x}", hash[i]);
-  return hex;
+  return fmt::format("{:02x}", fmt::join(std::span(hash).first(digits / 2), ""));
 }
 
 bool Redaction::Matches(const std::string& text) const {

@@ -22,11 +22,10 @@ using format::Stream;
 using format::StreamCounters;
 
 uint64_t CommonInterval(const format::FileHeader& header) {
-  uint64_t common = std::max<uint64_t>(header.interval_ns, 1);
-  if (header.census != format::CensusMode::kOff) common = std::lcm(common, format::kCensusSlotNs);
-  if (header.exceptions.interval_ns > 0) common = std::lcm(common, header.exceptions.interval_ns);
-  if (header.native.interval_ns > 0) common = std::lcm(common, header.native.interval_ns);
-  if (header.mapped.interval_ns > 0) common = std::lcm(common, header.mapped.interval_ns);
+  uint64_t common = header.census != format::CensusMode::kOff ? format::kCensusSlotNs : 1;
+  for (const Stream stream : format::kAllStreams) {
+    common = std::lcm(common, std::max<uint64_t>(header.CapOf(stream).interval_ns, 1));
+  }
   return common;
 }
 
@@ -105,7 +104,6 @@ TimeSlice::TimeSlice(const format::FileHeader& header, uint64_t from_ns, uint64_
 
 std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
   last_ns_ = std::max(last_ns_, block.end_ns);
-  const auto within = [this](uint64_t time_ns) { return time_ns >= from_ns_ && time_ns < to_ns_; };
   format::Block cut;
   cut.chunk = block.chunk;
   cut.offset = block.offset;
@@ -115,16 +113,15 @@ std::vector<format::Block> TimeSlice::Of(const format::Block& block) {
     window.start_ns = Since(window.start_ns);
     cut.windows.push_back(window);
   }
-  for (format::ProcessState state : block.states) {
-    if (!within(state.time_ns)) continue;
-    state.time_ns = Since(state.time_ns);
-    cut.states.push_back(std::move(state));
-  }
-  for (format::Sample sample : block.samples) {
-    if (!within(sample.time_ns)) continue;
-    sample.time_ns = Since(sample.time_ns);
-    cut.samples.push_back(sample);
-  }
+  const auto add_within = [this](const auto& all, auto* into) {
+    for (auto one : all) {
+      if (!IsWithin(one.time_ns)) continue;
+      one.time_ns = Since(one.time_ns);
+      into->push_back(std::move(one));
+    }
+  };
+  add_within(block.states, &cut.states);
+  add_within(block.samples, &cut.samples);
   cut.row_interval = block.row_interval;
   const auto rows = RowSpan(header_, block);
   if (rows && rows->first >= from_ns_ && rows->second <= to_ns_) {
@@ -265,9 +262,7 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
       if (sample.time_ns < from_ns_) Track(copied_.Named(sample));
     }
   }
-  const auto is_within = [this](const format::LifecycleEvent& lifecycle) {
-    return lifecycle.time_ns >= from_ns_ && lifecycle.time_ns < to_ns_;
-  };
+  const auto is_within = [this](const format::LifecycleEvent& lifecycle) { return IsWithin(lifecycle.time_ns); };
   for (const format::LifecycleEvent& lifecycle : block.lifecycle_events) {
     if (!has_begun_ && lifecycle.time_ns < from_ns_) NoteLifecycleEvent(lifecycle);
   }
@@ -286,7 +281,7 @@ std::optional<format::Block> TimeSlice::AddLifecycleEvents(const format::Block& 
   }
   has_begun_ = true;
   for (const format::Sample& sample : block.samples) {
-    if (sample.time_ns >= from_ns_ && sample.time_ns < to_ns_) Track(sample);
+    if (IsWithin(sample.time_ns)) Track(sample);
   }
   for (format::LifecycleEvent lifecycle : block.lifecycle_events) {
     if (!is_within(lifecycle) || !Apply(lifecycle)) continue;

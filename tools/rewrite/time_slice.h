@@ -75,6 +75,7 @@ class TimeSlice {
   bool Apply(const format::LifecycleEvent& lifecycle);
   void NoteCollections(const format::Block& block);
   uint64_t CollectionsBy(uint64_t time_ns) const;
+  bool IsWithin(uint64_t time_ns) const { return time_ns >= from_ns_ && time_ns < to_ns_; }
   uint64_t Since(uint64_t time_ns) const { return time_ns > shift_ns_ ? time_ns - shift_ns_ : 0; }
 
   format::FileHeader header_;

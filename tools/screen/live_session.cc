@@ -78,11 +78,10 @@ Result<uint64_t> Save(const Subject& subject, const std::string& path) {
   if (!recording.ok()) return recording.error();
   auto file = OutputFile::Open(path, /*overwrite=*/false);
   if (!file.ok()) return file.error();
-  Output output((*file)->descriptor());
-  const auto written = Rewrite(recording->get(), format::kEndDump, &output);
+  const auto written = Rewrite(recording->get(), format::kEndDump, &(*file)->output());
   if (!written.ok()) return written.error();
-  output.Flush();
-  if (output.failed()) return Error{path + ": not written"};
+  (*file)->output().Flush();
+  if ((*file)->output().failed()) return Error{path + ": not written"};
   if (const Status committed = (*file)->Commit(); !committed) return committed.error();
   return written->events;
 }

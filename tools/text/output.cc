@@ -51,13 +51,14 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path, bo
   std::unique_ptr<OutputFile> file(new OutputFile(path, overwrite));
   if (path == "-") {
     file->descriptor_ = STDOUT_FILENO;
-    return file;
+  } else {
+    struct stat status {};
+    const bool exists = stat(path.c_str(), &status) == 0;
+    if (exists && S_ISREG(status.st_mode) && !overwrite) return Exists(path);
+    const bool direct = exists && !S_ISREG(status.st_mode);
+    if (const Status opened = direct ? file->OpenDirect() : file->OpenNew(); !opened) return opened.error();
   }
-  struct stat status {};
-  const bool exists = stat(path.c_str(), &status) == 0;
-  if (exists && S_ISREG(status.st_mode) && !overwrite) return Exists(path);
-  const bool direct = exists && !S_ISREG(status.st_mode);
-  if (const Status opened = direct ? file->OpenDirect() : file->OpenNew(); !opened) return opened.error();
+  file->output_.emplace(file->descriptor_);
   return file;
 }
 
@@ -109,10 +110,10 @@ Status OutputFile::Commit() {
   return errno == EEXIST ? Exists(path_) : Sentence(path_);
 }
 
-std::optional<ExitCode> OutputFile::Finish(Output* output) {
-  output->Flush();
-  const ExitCode written = output->Report(path_ == "-" ? "standard output" : path_);
-  if (written != ExitCode::kOk || output->failed()) return written;
+std::optional<ExitCode> OutputFile::Finish() {
+  output_->Flush();
+  const ExitCode written = output_->Report(path_ == "-" ? "standard output" : path_);
+  if (written != ExitCode::kOk || output_->failed()) return written;
   if (const Status committed = Commit(); !committed) return Fail(ExitCode::kCannotWrite, committed.error().message);
   return std::nullopt;
 }
@@ -120,9 +121,8 @@ std::optional<ExitCode> OutputFile::Finish(Output* output) {
 ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view text) {
   const auto file = OutputFile::Open(path, overwrite);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  output.Append(text);
-  return (*file)->Finish(&output).value_or(ExitCode::kOk);
+  (*file)->output().Append(text);
+  return (*file)->Finish().value_or(ExitCode::kOk);
 }
 
 bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs) {

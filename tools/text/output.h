@@ -68,13 +68,15 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // Call when everything is written.
+  // Its text.
+  Output& output() { return *output_; }
+  // Call when everything is written and flushed.
   Status Commit();
   // Sets another final name on the same file system, before Commit or after it has failed.
   void SetPath(std::string path) { path_ = std::move(path); }
-  // Flushes `output`, then commits. Returns nullopt on success, otherwise the exit code; the reason is reported on
+  // Flushes the output, then commits. Returns nullopt on success, otherwise the exit code; the reason is reported on
   // stderr, unless the reader of a pipe has closed it.
-  std::optional<ExitCode> Finish(Output* output);
+  std::optional<ExitCode> Finish();
 
  private:
   enum class Way { kDirect, kUnnamed, kBeside };
@@ -89,7 +91,8 @@ class OutputFile {
   const bool overwrite_;
   Way way_ = Way::kDirect;
   int descriptor_ = -1;
-  std::string beside_;  // the temporary name, while it exists
+  std::optional<Output> output_;  // since Open
+  std::string beside_;            // the temporary name, while it exists
 };
 
 // Writes a whole file. Reports errors on stderr.

@@ -233,11 +233,10 @@ GroupEstimates EstimateUnseen(const Estimator& estimator) {
 }
 
 void SetCounted(double bytes, double objects, double whole, GroupEstimates* of) {
-  const auto exact = [](double value) { return Estimate{value, value, value}; };
-  of->bytes = exact(bytes);
-  of->objects = exact(objects);
-  if (whole > 0) of->share = exact(std::min(bytes / whole, 1.0));
-  if (objects > 0) of->mean_size = exact(bytes / objects);
+  of->bytes = Exactly(bytes);
+  of->objects = Exactly(objects);
+  if (whole > 0) of->share = Exactly(std::min(bytes / whole, 1.0));
+  if (objects > 0) of->mean_size = Exactly(bytes / objects);
 }
 
 Estimate Sum(const Estimate& one, const Estimate& other) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tools/analysis/health/trust.h"
@@ -35,35 +36,10 @@ constexpr double kLowRateUsed = 0.5;
 constexpr double kClockSeconds = 1;
 
 const char* IdOf(TrustTopic about) {
-  switch (about) {
-    case TrustTopic::kEnd:
-      return "end";
-    case TrustTopic::kDamage:
-      return "damage";
-    case TrustTopic::kSource:
-      return "source";
-    case TrustTopic::kStacks:
-      return "stacks";
-    case TrustTopic::kTotal:
-      return "total";
-    case TrustTopic::kQuotas:
-      return "maxsamples";
-    case TrustTopic::kLosses:
-      return "losses";
-    case TrustTopic::kStreamCounters:
-      return "counters";
-    case TrustTopic::kClocks:
-      return "uncounted_threads";
-    case TrustTopic::kCap:
-      return "cap";
-    case TrustTopic::kRing:
-      return "ring";
-    case TrustTopic::kNames:
-      return "names";
-    case TrustTopic::kExceptions:
-      return "exceptions";
-  }
-  return "?";
+  constexpr std::array kIds{
+      "end", "damage", "source", "stacks",    "total", "maxsamples", "losses", "counters", "uncounted_threads",
+      "cap", "ring",   "names",  "exceptions"};
+  return kIds.at(static_cast<size_t>(about));
 }
 
 std::string Percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
@@ -344,17 +320,8 @@ uint8_t Completeness::FlagsOf(format::Index stack) {
 }
 
 const char* LevelName(Level level) {
-  switch (level) {
-    case Level::kOk:
-      return "ok";
-    case Level::kNote:
-      return "note";
-    case Level::kWarning:
-      return "warning";
-    case Level::kProblem:
-      return "problem";
-  }
-  return "?";
+  constexpr std::array kNames{"ok", "note", "warning", "problem"};
+  return kNames.at(static_cast<size_t>(level));
 }
 
 std::vector<Finding> Diagnose(Recording* recording) {

@@ -22,7 +22,6 @@ constexpr double kMaxMissedShare = 0.01;
 constexpr double kMaxKilledShare = 0.5;
 // An idle JVM allocates less, and may have no sample by chance.
 constexpr uint64_t kWorthSampling = 1 << 20;
-// The agent writes this into the reason of its source (recorder/agent/agent.cc).
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 

@@ -48,12 +48,12 @@ using format::CensusRow;
 // Compares sums of the same numbers, added in different orders.
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1.0}); }
 
-struct Sums {
+struct CensusSums {
   format::CensusSum objects, bytes;
 };
 
-Sums SumOf(std::span<const CensusRow> rows) {
-  Sums sums;
+CensusSums SumOf(std::span<const CensusRow> rows) {
+  CensusSums sums;
   for (const CensusRow& row : rows) {
     sums.objects += row.objects;
     sums.bytes += row.bytes;
@@ -64,13 +64,11 @@ Sums SumOf(std::span<const CensusRow> rows) {
 }  // namespace
 
 // Block counters begin with the recording, which may have begun before this file.
-Verification::Verification(const format::FileHeader& header)
-    : header_(header),
-      lifecycle_events_(header, Stream::kAllocations),
-      native_lifecycle_events_(header, Stream::kNative),
-      mapping_lifecycle_events_(header, Stream::kMapping),
-      census_(header) {
-  for (const Stream stream : format::kAllStreams) streams_[stream].counters = header.start.counters[stream];
+Verification::Verification(const format::FileHeader& header) : header_(header), census_(header) {
+  for (const Stream stream : format::kAllStreams) {
+    streams_[stream].counters = header.start.counters[stream];
+    lifecycle_events_.emplace_back(header, stream);
+  }
 }
 
 void Verification::Find(uint64_t offset, std::string what) {
@@ -99,12 +97,11 @@ void Verification::Look(const format::Block& block, const Recording& recording) 
   LookAtSamples(block);
   LookAtRows(block);
   for (const Stream stream : format::kAllStreams) LookAtStream(block, stream, is_gap);
-  for (LifecycleCheck* const lifecycle_events :
-       {&lifecycle_events_, &native_lifecycle_events_, &mapping_lifecycle_events_}) {
-    lifecycle_events->Look(block, is_gap || recording.salvage().ring_found,
-                           [&](std::string what) { Find(block.offset, std::move(what)); });
+  const auto find = [&](std::string what) { Find(block.offset, std::move(what)); };
+  for (LifecycleCheck& of_stream : lifecycle_events_) {
+    of_stream.Look(block, is_gap || recording.salvage().ring_found, find);
   }
-  census_.Look(block, [&](std::string what) { Find(block.offset, std::move(what)); });
+  census_.Look(block, find);
 }
 
 void Verification::LookAtNames(const format::Block& block) {
@@ -265,7 +262,7 @@ void Verification::CloseStream(const Recording& recording, Stream stream) {
 }
 
 void CensusCheck::Look(const format::Block& block, const Find& find) {
-  const Sums rows = SumOf(block.census), totals = SumOf(block.census_totals);
+  const CensusSums rows = SumOf(block.census), totals = SumOf(block.census_totals);
   if (rows.objects.counted != totals.objects.counted || rows.bytes.counted != totals.bytes.counted) {
     find(fmt::format("census: {} objects with {} bytes by class, but {} with {} in total", rows.objects.counted,
                      rows.bytes.counted, totals.objects.counted, totals.bytes.counted));

@@ -48,7 +48,6 @@ class LifecycleCheck {
   bool knows_all_ = false;  // every sample that may be tracked is known
   bool any_block_ = false;
   uint32_t chunk_ = 0;
-  uint64_t last_ns_ = 0;
 };
 
 // Checks a census: its classes against its totals, and both against its counters.
@@ -93,7 +92,7 @@ class Verification {
  private:
   struct StreamState {
     format::StreamCounters counters;
-    uint64_t next_interval = 0, samples = 0, kept = 0, second_stage = 0;
+    uint64_t next_interval = 0, samples = 0, second_stage = 0;
     bool any_interval = false;
   };
   void LookAtSamples(const format::Block& block);
@@ -103,7 +102,7 @@ class Verification {
   void CloseStream(const Recording& recording, format::Stream stream);
 
   const format::FileHeader& header_;
-  LifecycleCheck lifecycle_events_, native_lifecycle_events_, mapping_lifecycle_events_;
+  std::vector<LifecycleCheck> lifecycle_events_;  // of each stream
   CensusCheck census_;
   format::PerStream<StreamState> streams_;
   std::vector<Inconsistency> findings_;

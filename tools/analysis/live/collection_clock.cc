@@ -36,10 +36,6 @@ void MakeMonotonic(std::vector<std::pair<uint64_t, uint64_t>>* counts) {
 
 }  // namespace
 
-bool KeepsYoungReferents(const format::FileHeader& header) {
-  return header.Has(format::SourceFact::kKeepsYoungReferents);
-}
-
 // A concurrent collection has several pauses with the same count, and this may not be its first.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent) {
   const bool is_of_pause = first.kind != format::ProcessStateKind::kSnapshot && !is_concurrent;
@@ -47,7 +43,7 @@ uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent) {
 }
 
 CollectionClock::CollectionClock(const format::FileHeader& header, format::Stream stream)
-    : of_majors_(stream == format::Stream::kAllocations && KeepsYoungReferents(header)),
+    : of_majors_(stream == format::Stream::kAllocations && header.Has(format::SourceFact::kKeepsYoungReferents)),
       is_concurrent_(format::IsConcurrent(header.gc_name)),
       keeps_old_garbage_(stream == format::Stream::kAllocations && !IsImported(header.source) &&
                          format::HasOldGeneration(header.gc_name)),

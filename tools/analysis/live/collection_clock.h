@@ -24,9 +24,6 @@
 
 namespace heaprec::tools {
 
-// Whether only major collections find tracked objects of the recording dead.
-bool KeepsYoungReferents(const format::FileHeader& header);
-
 // Returns the number of collections before `first`, the first state of the heap. If `first` records a pause, this
 // excludes the collection of that pause, except with a concurrent collector.
 uint64_t CountedBefore(const format::ProcessState& first, bool is_concurrent);
@@ -42,7 +39,7 @@ class CollectionClock {
   void AddDeath(uint64_t birth_ns, uint64_t died_ns);
   void Close();
 
-  // Whether only major collections count (KeepsYoungReferents).
+  // Whether only major collections find tracked objects dead (SourceFact::kKeepsYoungReferents).
   bool of_majors() const { return of_majors_; }
   // Returns false if there were pauses, but the agent could not read the JVM's count of collections.
   bool knows_counts() const { return of_majors_ || has_count_ || !has_pause_; }

@@ -16,20 +16,6 @@ constexpr double kRounding = 1e-12;
 // residuals.
 constexpr size_t kMinOldCollections = 3;
 
-// P(|T| > t) of Student's t distribution.
-double TwoTailedP(double t, double freedom) { return BetaBelow(freedom / (freedom + t * t), freedom / 2, 0.5); }
-// The inverse of TwoTailedP.
-double QuantileOf(double two_tailed_p, double freedom) {
-  const double x = BetaQuantile(two_tailed_p, freedom / 2, 0.5);
-  return std::sqrt(freedom * (1 - x) / x);
-}
-
-// P(T > t).
-double UpperTailP(double t, double freedom) {
-  const double both = TwoTailedP(t, freedom);
-  return t > 0 ? both / 2 : 1 - both / 2;
-}
-
 // The Welch-Satterthwaite approximation for the sum of two estimated variances.
 double EffectiveDegreesOfFreedom(const GrowthSum& of, double samples) {
   double inverse = 0;
@@ -212,10 +198,10 @@ Slope Growth::Of(const GrowthSum& closed) {
     return {{closed.slope, closed.slope, closed.slope}, p, p};
   }
   const double freedom = EffectiveDegreesOfFreedom(closed, samples);
-  const double half = QuantileOf(kTail, freedom) * deviation;
+  const double half = StudentTwoSided(kTail, freedom) * deviation;
   slope.per_second = {closed.slope, closed.slope - half, closed.slope + half};
-  slope.p = UpperTailP(closed.slope / deviation, freedom);
-  slope.least_p = std::min(slope.p, UpperTailP(std::sqrt(samples), samples - 1));
+  slope.p = StudentAbove(closed.slope / deviation, freedom);
+  slope.least_p = std::min(slope.p, StudentAbove(std::sqrt(samples), samples - 1));
   return slope;
 }
 

@@ -30,7 +30,8 @@ constexpr std::array<std::string_view, 4> kWithoutLastCheck{format::kEndRotated,
 // a collection when its dead objects are known.
 ReferenceChecks::ReferenceChecks(const format::FileHeader& header, format::Stream stream)
     : interval_ns_(header.CapOf(stream).interval_ns),
-      to_the_end_(stream != format::Stream::kAllocations || IsImported(header.source) || KeepsYoungReferents(header)) {}
+      to_the_end_(stream != format::Stream::kAllocations || IsImported(header.source) ||
+                  header.Has(format::SourceFact::kKeepsYoungReferents)) {}
 
 // As in CollectionClock, the time of an interval's end does not show when a death was found.
 void ReferenceChecks::AddDeath(uint64_t found_ns) {

@@ -241,10 +241,9 @@ void PullOptions::AddTo(Command& command) {
 ExitCode PullTo(Source* source, const Selection& selection, const PullOptions& options, bool says_what) {
   auto file = OutputFile::Open(options.file, options.force);
   if (!file.ok()) return Fail(ExitCode::kCannotWrite, file.error().message);
-  Output output((*file)->descriptor());
-  auto pulled = Pull(source, selection, options.samples, &output);
+  auto pulled = Pull(source, selection, options.samples, &(*file)->output());
   if (!pulled.ok()) return Fail(ExitCode::kUnreadable, pulled.error().message);
-  if (const auto failed = (*file)->Finish(&output)) return *failed;
+  if (const auto failed = (*file)->Finish()) return *failed;
   if (says_what && options.file != "-") {
     PrintError(
         fmt::format("{}: {} of {}", options.file, CountOf(pulled->samples, "sample"), CountOf(pulled->hosts, "host")));

@@ -93,6 +93,16 @@ class GroupsScan : public ScanVisitor {
   std::vector<Groups> tables_;
 };
 
+// The sums of the groups of one grouping, without estimates.
+struct GroupSums {
+  explicit GroupSums(By by, Subset::Holds holding = Subset::Holds::kAny) : grouping(by), holds(holding) {}
+  void Add(const format::Block& block, std::span<const WeightedSample* const> drawn, Names* names, CallTree* tree);
+
+  Grouping grouping;
+  Subset::Holds holds;
+  std::unordered_map<GroupTable::Key, Subset> sums;
+};
+
 // Bytes and objects by class and by site, computed from the blocks of a recording in one pass: the tables of summary.
 //
 // A site is the first frame that is not an allocation primitive (allocation_primitives.h), as in top.
@@ -102,38 +112,29 @@ class GroupsScan : public ScanVisitor {
 class ClassSiteTotals {
  public:
   using Keeps = std::function<bool(const format::Sample&)>;
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-  };
-  using Groups = std::unordered_map<std::string, Subset, Hash, std::equal_to<>>;
+  using Groups = std::vector<std::pair<std::string, Subset>>;  // with their names, in no order
 
   // `keeps`: whether a sample is included; empty: all are. `merged`: as in NamePool.
   explicit ClassSiteTotals(Keeps keeps = {}, std::shared_ptr<MergedNames> merged = nullptr);
-  MergedNames* merged() const { return site_names_.merged(); }
+  MergedNames* merged() const { return names_.merged(); }
 
   // Adds the next block, with the result of Design::Add; `names` must have entered it.
   void Add(const format::Block& block, std::span<const WeightedSample> drawn, Names* names);
 
   // Call after the last block.
-  const Groups& classes() const { return classes_; }
-  const Groups& sites() const { return sites_; }
+  Groups classes() const { return ByName(classes_); }
+  Groups sites() const { return ByName(sites_); }
   // The sum of all included samples; nullptr: all are included.
   const Subset* matched() const { return keeps_ ? &matched_ : nullptr; }
 
  private:
-  void Enter(const format::Block& block, Names* names);
-  static Subset* GroupOf(std::string_view name, Subset::Holds holds, Groups* groups);
+  Groups ByName(const GroupSums& of) const;
 
   const Keeps keeps_;
   Subset matched_;
-  Groups classes_, sites_;
-  NamePool site_names_;
-  CallTree stacks_;               // finds the sites
-  std::vector<Subset*> site_of_;  // by name; nullptr: not looked up yet
-  // Caches for the current chunk, by class, and by stack.
-  uint32_t chunk_ = format::kNone;
-  std::vector<Subset*> class_of_;
+  NamePool names_;
+  CallTree tree_;  // finds the sites
+  GroupSums classes_, sites_{By::kSite};
 };
 
 }  // namespace heaprec::tools

@@ -137,14 +137,12 @@ std::string_view SiteOf(format::Index stack, CallTree* tree) {
   return has_line ? site.substr(0, colon) : site;
 }
 
-// Tests each entry once.
+// Also for what has no entry.
 template <typename Ask>
 bool Once(Matches* matches, format::Index index, Ask ask) {
   if (index == format::kNone) return ask();
   if (index >= matches->size()) matches->resize(index + size_t{1}, Match::kNotLooked);
-  Match& match = (*matches)[index];
-  if (match == Match::kNotLooked) match = ask() ? Match::kYes : Match::kNo;
-  return match == Match::kYes;
+  return IsMatch(matches, index, ask);
 }
 
 }  // namespace

@@ -78,6 +78,23 @@ bool IsSteady(const Work& side) {
   return std::ranges::all_of(side.totals, [&](const Estimate& run) { return IsNear(run.value, MeanOf(side.totals)); });
 }
 
+// A table of one run.
+struct TableOfRun {
+  const GroupTable* table = nullptr;
+  Scale scale;
+  const ProgressBlocks* progress = nullptr;  // null: unknown
+  const GroupTable* parts = nullptr;         // if rows share samples, a table of rows that do not
+};
+
+std::vector<TableOfRun> TablesOf(const ComparedRuns& side, size_t table, const Scale& scale) {
+  std::vector<TableOfRun> all;
+  for (size_t run = 0; run < side.size(); ++run) {
+    const ComparisonSide& of = side.tables(run);
+    all.push_back({&of.table(table), side.ScaleOf(run, scale), of.progress(table), of.parts(table)});
+  }
+  return all;
+}
+
 // Returns the variance over time if both sides have one run with rows over time; otherwise 0.
 double OverTime(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after, GroupTable::Key key) {
   if (before.size() != 1 || after.size() != 1) return 0;
@@ -153,18 +170,9 @@ Estimate Scale::Of(const GroupEstimates& estimates) const {
 }
 
 std::string Scale::Suffix() const {
-  switch (per) {
-    case Per::kSecond:
-      return "/s";
-    case Per::kOp:
-      return "/op";
-    case Per::kCpuSecond:
-      return "/CPU s";
-    case Per::kTotal:
-    case Per::kShare:
-      break;
-  }
-  return "";
+  if (per == Per::kSecond) return "/s";
+  if (per == Per::kOp) return "/op";
+  return per == Per::kCpuSecond ? "/CPU s" : "";
 }
 
 Result<std::pair<double, double>> ParseOperations(std::string_view text) {
@@ -361,8 +369,10 @@ std::string RowName(const Grouping& by, GroupTable::Key key, const CallTree& tre
   return stack;
 }
 
-ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
-                           const Question& question) {
+ComparedRows CompareTables(const ComparedRuns& side_before, const ComparedRuns& side_after, size_t table,
+                           const Scale& scale_before, const Scale& scale_after, const Question& question) {
+  const std::vector<TableOfRun> before = TablesOf(side_before, table, scale_before),
+                                after = TablesOf(side_after, table, scale_after);
   ComparedRows all;
   const bool overlaps = !before.empty() && before.front().parts != nullptr;
   std::vector<RunsOfRow> values;
@@ -392,19 +402,6 @@ ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vec
     return SizeOf(a) > SizeOf(b);
   });
   return all;
-}
-
-ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after, size_t table,
-                           const Scale& scale_before, const Scale& scale_after, const Question& question) {
-  const auto tables = [table](const ComparedRuns& side, const Scale& scale) {
-    std::vector<TableOfRun> all;
-    for (size_t run = 0; run < side.size(); ++run) {
-      const ComparisonSide& of = side.tables(run);
-      all.push_back({&of.table(table), side.ScaleOf(run, scale), of.progress(table), of.parts(table)});
-    }
-    return all;
-  };
-  return CompareTables(tables(before, scale_before), tables(after, scale_after), question);
 }
 
 }  // namespace heaprec::tools

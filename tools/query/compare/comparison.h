@@ -169,18 +169,7 @@ struct ComparedRows {
   RunComparison runs;             // over all rows; the rows themselves are in `rows`
 };
 
-// A table of one run.
-struct TableOfRun {
-  const GroupTable* table = nullptr;
-  Scale scale;
-  const ProgressBlocks* progress = nullptr;  // null: unknown
-  const GroupTable* parts = nullptr;         // if rows share samples, a table of rows that do not
-};
-
-// Tests all rows of all tables together.
-ComparedRows CompareTables(const std::vector<TableOfRun>& before, const std::vector<TableOfRun>& after,
-                           const Question& question);
-// The same for the i-th tables of both sides.
+// Tests all rows of the tables with this index, of all runs, together.
 ComparedRows CompareTables(const ComparedRuns& before, const ComparedRuns& after, size_t table,
                            const Scale& scale_before, const Scale& scale_after, const Question& question);
 

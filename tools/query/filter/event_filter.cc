@@ -118,25 +118,11 @@ Result<Filter> Filter::Parse(const FilterOptions& options) {
   filter.to_ = *to;
   if (auto wrong = filter.SetPatterns(options)) return std::move(*wrong);
   if (options.limit) filter.limit_ = static_cast<uint64_t>(*options.limit);
-  const auto asks = [&](std::string_view kind) {
-    return std::ranges::find(options.kinds, kind) != options.kinds.end();
-  };
+  filter.asked_kinds_ = options.kinds;
   for (size_t kind = 0; kind < filter.kinds_.size(); ++kind) {
     const auto of = static_cast<format::Kind>(kind);
     const bool by_default = !options.allocations_only || format::StreamOf(of) == format::Stream::kAllocations;
-    filter.kinds_[kind] = options.kinds.empty() ? by_default : asks(KindName(of));
-  }
-  filter.collections_ = asks(kCollectionKind);
-  filter.census_ = asks(kCensusKind);
-  filter.rows_ = asks(kRowKind);
-  filter.heap_ = asks(kHeapKind);
-  filter.memory_ = asks(kMemoryKind);
-  filter.cpu_ = asks(kCpuKind);
-  filter.events_ = asks(kEventKind);
-  filter.paths_ = asks(kPathKind);
-  for (int kind = 0; kind < format::kLifecycleKinds; ++kind) {
-    filter.lifecycle_events_[static_cast<size_t>(kind)] =
-        asks(LifecycleKindName(static_cast<format::LifecycleKind>(kind)));
+    filter.kinds_[kind] = options.kinds.empty() ? by_default : filter.AsksFor(KindName(of));
   }
   for (const std::string& label : options.labels) {
     const size_t equals = label.find('=');
@@ -207,6 +193,13 @@ bool Filter::HoldsTime(const TimeOfRows& time) const {
 
 bool Filter::IsBeside(const TimeOfRows& time) const {
   return static_cast<int64_t>(time.end_ns) <= from_ns_ || static_cast<int64_t>(time.begin_ns) >= to_ns_;
+}
+
+ByRows Filter::RowsTaken(uint64_t interval_ns) const {
+  return [*this, interval_ns](const format::Block& block) {
+    const auto time = TimeOf(block, interval_ns);
+    return time && TakesRows(*time);
+  };
 }
 
 ByRows Filter::RowsWithin(uint64_t interval_ns) const {
@@ -308,35 +301,31 @@ bool Filter::Keeps(const format::Sample& sample) {
 }
 
 bool Filter::Keeps(const format::ProcessState& state) const {
-  if (!KeepsTime(state.time_ns) || !KeepsAnyThreadAndPlace()) return false;
-  if (state.kind == format::ProcessStateKind::kMemory) return memory_;
-  if (state.kind == format::ProcessStateKind::kCpu) return cpu_;
-  if (state.kind == format::ProcessStateKind::kPath) return paths_;
-  if (format::IsEvent(state.kind)) return events_;
-  return state.kind == format::ProcessStateKind::kSnapshot ? heap_ : collections_;
+  return KeepsTime(state.time_ns) && KeepsAnyThreadAndPlace() && AsksFor(StateKindName(state.kind));
 }
 
 bool Filter::Keeps(const format::LifecycleEvent& lifecycle) const {
-  return KeepsTime(lifecycle.time_ns) && KeepsAnyThreadAndPlace() &&
-         lifecycle_events_[static_cast<size_t>(lifecycle.kind)];
+  return KeepsTime(lifecycle.time_ns) && KeepsAnyThreadAndPlace() && AsksFor(LifecycleKindName(lifecycle.kind));
 }
 
 bool Filter::Keeps(const format::CensusRow& row) {
-  if (!census_ || !KeepsTime(row.time_ns) || !labels_.empty() || site_ || frame_ || focus_ || ignore_) return false;
+  if (!AsksFor(kCensusKind) || !KeepsTime(row.time_ns) || !labels_.empty() || site_ || frame_ || focus_ || ignore_)
+    return false;
   if ((thread_ || java_tid_ || os_tid_) && !KeepsThread(row.thread)) return false;
   return !class_ || KeepsClass(row.class_id);
 }
 
 bool Filter::Keeps(const format::Row& row, uint64_t time_ns) {
-  if (!rows_ || !KeepsTime(time_ns) || thread_ || java_tid_ || os_tid_ || !labels_.empty()) return false;
+  if (!AsksFor(kRowKind) || !KeepsTime(time_ns) || thread_ || java_tid_ || os_tid_ || !labels_.empty()) return false;
   return (!class_ || KeepsClass(row.class_id)) && KeepsStack(row.stack);
 }
 
+bool Filter::AsksFor(std::string_view kind) const {
+  return std::ranges::find(asked_kinds_, kind) != asked_kinds_.end();
+}
+
 bool Filter::KeepsClass(format::Index index) {
-  if (index >= classes_.size()) return false;
-  Match& match = classes_[index];
-  if (match == Match::kNotLooked) match = class_->Matches(names_->Class(index)) ? Match::kYes : Match::kNo;
-  return match == Match::kYes;
+  return IsMatch(&classes_, index, [&] { return class_->Matches(names_->Class(index)); });
 }
 
 bool Filter::KeepsAnyThread() const { return !thread_ && !java_tid_ && !os_tid_ && labels_.empty(); }
@@ -364,10 +353,7 @@ bool Filter::HasLabels(const format::Thread& thread) const {
 }
 
 bool Filter::KeepsThread(format::Index index) {
-  if (index >= threads_.size()) return false;
-  Match& match = threads_[index];
-  if (match == Match::kNotLooked) match = MatchesThread(index) ? Match::kYes : Match::kNo;
-  return match == Match::kYes;
+  return IsMatch(&threads_, index, [&] { return MatchesThread(index); });
 }
 
 bool Filter::KeepsStack(format::Index index) {

@@ -85,6 +85,8 @@ class Filter {
   bool TakesRows(const TimeOfRows& time) const { return (HoldsTime(time) || IsBeside(time)) && !NeedsSamples(); }
   // Whether it depends on more than class, path to the site and time.
   bool NeedsSamples() const;
+  // Selects the blocks with such rows.
+  ByRows RowsTaken(uint64_t interval_ns) const;
   // If samples are calibrated to rows: selects blocks that may pass completely, which are calibrated, and blocks that
   // do not pass at all, which are read from their rows, so that totals agree with those of a table made of rows.
   ByRows RowsWithin(uint64_t interval_ns) const;
@@ -115,6 +117,7 @@ class Filter {
   bool KeepsAnyThread() const;
   bool KeepsAllKinds() const;
   bool KeepsAnyThreadAndPlace() const;
+  bool AsksFor(std::string_view kind) const;
   bool KeepsThread(format::Index index);
   bool HasLabels(const format::Thread& thread) const;
   bool KeepsStack(format::Index index);
@@ -135,10 +138,8 @@ class Filter {
     std::optional<std::string> value;  // nullopt: any
   };
   std::vector<Label> labels_;
-  std::array<bool, format::kKinds> kinds_{};
-  bool collections_ = false, heap_ = false, memory_ = false, cpu_ = false, events_ = false, paths_ = false,
-       census_ = false, rows_ = false;
-  std::array<bool, format::kLifecycleKinds> lifecycle_events_{};
+  std::array<bool, format::kKinds> kinds_{};  // of samples
+  std::vector<std::string> asked_kinds_;      // as given: what is not a sample passes only if it is asked for
   uint64_t limit_ = std::numeric_limits<uint64_t>::max();
 
   int64_t from_ns_ = std::numeric_limits<int64_t>::min(), to_ns_ = std::numeric_limits<int64_t>::max();

@@ -192,50 +192,33 @@ void StackMatch::Enter(const format::Block& block, Names* names, bool is_new) {
 }
 
 bool StackMatch::Ask(const Test& test, format::Index frame, Matches* known) {
-  if (frame >= known->size()) return false;
-  Match& match = (*known)[frame];
-  if (match == Match::kNotLooked) match = test(names_->Method(*names_->FrameOf(frame))) ? Match::kYes : Match::kNo;
-  return match == Match::kYes;
+  return IsMatch(known, frame, [&] { return test(names_->Method(*names_->FrameOf(frame))); });
 }
 
 // Tests the first frame that is not skipped, or the leaf.
 bool StackMatch::Site(format::Index stack) {
-  if (stack >= stacks_.size()) return false;
-  Match& match = stacks_[stack];
-  if (match != Match::kNotLooked) return match == Match::kYes;
-  format::Index site = names_->NodeOf(stack)->frame;
-  for (format::Index at = stack;;) {
-    const format::StackNode& node = *names_->NodeOf(at);
-    if (!Ask(passes_over_, node.frame, &passed_over_)) {
-      site = node.frame;
-      break;
+  return IsMatch(&stacks_, stack, [&] {
+    for (format::Index at = stack;;) {
+      const format::StackNode& node = *names_->NodeOf(at);
+      if (!Ask(passes_over_, node.frame, &passed_over_)) return OfFrame(node.frame);
+      if (node.parent >= at) return OfFrame(names_->NodeOf(stack)->frame);  // kNone, or damaged
+      at = node.parent;
     }
-    if (node.parent >= at) break;  // kNone, or damaged
-    at = node.parent;
-  }
-  match = OfFrame(site) ? Match::kYes : Match::kNo;
-  return match == Match::kYes;
+  });
 }
 
 // The result of a node is that of its frame or of its parent; walks up to a known node, and stores the result for the
 // leaf.
-bool StackMatch::AnyFrame(format::Index index) {
-  if (index >= stacks_.size()) return false;
-  const format::Index leaf = index;
-  if (stacks_[leaf] != Match::kNotLooked) return stacks_[leaf] == Match::kYes;
-  bool found = false;
-  while (index < stacks_.size() && !found) {
-    if (stacks_[index] != Match::kNotLooked) {
-      found = stacks_[index] == Match::kYes;
-      break;
+bool StackMatch::AnyFrame(format::Index stack) {
+  return IsMatch(&stacks_, stack, [&] {
+    for (format::Index at = stack;;) {
+      const format::StackNode& node = *names_->NodeOf(at);
+      if (OfFrame(node.frame)) return true;
+      if (node.parent >= at) return false;  // kNone, or damaged
+      at = node.parent;
+      if (stacks_[at] != Match::kNotLooked) return stacks_[at] == Match::kYes;
     }
-    const format::StackNode& node = *names_->NodeOf(index);
-    found = OfFrame(node.frame);
-    if (node.parent != format::kNone && node.parent >= index) break;
-    index = node.parent;
-  }
-  stacks_[leaf] = found ? Match::kYes : Match::kNo;
-  return found;
+  });
 }
 
 }  // namespace heaprec::tools

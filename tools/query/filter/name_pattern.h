@@ -82,6 +82,15 @@ void ReportUnmatched(const std::vector<AskedName>& asked, const std::vector<std:
 enum class Match : uint8_t { kNotLooked, kNo, kYes };
 using Matches = std::vector<Match>;
 
+// Returns the entry's result, for which `ask` is called once; false for an unknown entry.
+template <typename Ask>
+bool IsMatch(Matches* known, format::Index index, Ask ask) {
+  if (index >= known->size()) return false;
+  Match& match = (*known)[index];
+  if (match == Match::kNotLooked) match = ask() ? Match::kYes : Match::kNo;
+  return match == Match::kYes;
+}
+
 class StackMatch {
  public:
   using Test = std::function<bool(std::string_view method)>;

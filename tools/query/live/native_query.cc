@@ -32,6 +32,14 @@ constexpr std::string_view kReserve = "reserve", kCommit = "commit";
 bool IsAddressSpace(std::string_view class_name) { return !class_name.starts_with(kCommit); }
 bool MayBeTouched(std::string_view class_name) { return class_name != kReserve; }
 
+// In the order of keys.
+template <typename Row>
+std::vector<Row> RowsOf(const std::map<uint32_t, Row>& by_key) {
+  std::vector<Row> rows;
+  for (const auto& [key, row] : by_key) rows.push_back(row), rows.back().key = key;
+  return rows;
+}
+
 LiveEstimates AllOf(const LiveResult& live) { return EstimateGroup(live.all.alive, live.total, live.Unit()); }
 
 SiteLine LineOf(std::string name, const LiveGroup& group, const std::vector<LiveTotal>& totals, double unit) {
@@ -117,12 +125,7 @@ std::vector<NativeVisitor::Row> NativeVisitor::Rows() const {
     into.growth = Growth::Of(row.group.growth[kWholeTime]);
     into.survival = SurvivalOf(row.group);
   }
-  std::vector<Row> all;
-  for (auto& [key, row] : rows) {
-    row.key = key;
-    all.push_back(row);
-  }
-  return all;
+  return RowsOf(rows);
 }
 
 LiveEstimates NativeVisitor::AllAlive() const { return AllOf(live()); }
@@ -182,12 +185,7 @@ std::vector<MappingVisitor::Row> MappingVisitor::Rows() const {
   add(alive_.result(), &Now::alive);
   add(reserved_.result(), &Now::reserved);
   add(committed_.result(), &Now::committed);
-  std::vector<Row> all;
-  for (auto& [key, row] : rows) {
-    row.key = key;
-    all.push_back(row);
-  }
-  return all;
+  return RowsOf(rows);
 }
 
 MappingVisitor::Now MappingVisitor::All() const {

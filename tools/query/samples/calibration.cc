@@ -28,10 +28,7 @@ Calibration Calibration::Of(const Recording& recording, const Filter& filter, Ca
   }
   std::optional<Design> apart;
   if (to == CalibratedTo::kCountsApart && wants(Stream::kAllocations)) {
-    calibration.apart_ = [filter, interval_ns](const format::Block& block) {
-      const auto time = TimeOf(block, interval_ns);
-      return time && filter.TakesRows(*time);
-    };
+    calibration.apart_ = filter.RowsTaken(interval_ns);
     calibration.strata_apart_ = StrataOf(recording, calibration.apart_).strata;
     apart.emplace(recording.header()).SetStrata(calibration.strata_apart_);
   }

@@ -140,10 +140,7 @@ class ColumnBuilder {
   void StartDesigns(const Recording& recording) {
     of_samples_.emplace(*header_, question_.stream);
     of_rows_.reset();
-    by_rows_ = [filter = filter_, interval_ns = header_->interval_ns](const format::Block& block) {
-      const auto time = TimeOf(block, interval_ns);
-      return time && filter.TakesRows(*time);
-    };
+    by_rows_ = filter_.RowsTaken(header_->interval_ns);
     if (question_.use_rows && question_.stream == format::Stream::kAllocations) {
       of_rows_.emplace(*header_, question_.stream);
     }

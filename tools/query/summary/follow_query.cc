@@ -135,7 +135,9 @@ void Follow::Add(const format::Block& block) {
   const auto time = TimeOf(block, interval_ns_);
   const bool has_rows = reads_rows_ && time;
   const bool is_by_rows = has_rows && table_takes_rows_ && filter_.TakesRows(*time);
-  AddLargest(block, headlines_.Add(block, has_rows));
+  std::vector<const WeightedSample*> all;
+  for (const WeightedSample& one : headlines_.Add(block, has_rows)) all.push_back(&one);
+  for (GroupSums* const groups : {&sites_, &classes_}) groups->Add(block, all, &names_, &tree_);
   const auto of_table = table_.Add(block, is_by_rows);
   const auto kept = samples_.Add(block);
   if (is_by_rows) {
@@ -144,16 +146,6 @@ void Follow::Add(const format::Block& block) {
     AddDrawn(block, of_table, SamplesOfRows(block, interval_ns_), true, false);
   }
   AddDrawn(block, kept, block.samples, !is_by_rows, true);
-}
-
-void Follow::AddLargest(const format::Block& block, std::span<const WeightedSample> drawn) {
-  std::vector<const WeightedSample*> all;
-  for (const WeightedSample& one : drawn) all.push_back(&one);
-  std::vector<uint32_t> keys;
-  for (Largest* const largest : {&sites_, &classes_}) {
-    largest->grouping.KeysOf(block, all, &names_, &tree_, &keys);
-    for (size_t i = 0; i < all.size(); ++i) largest->sums[keys[i]].Add(*all[i]);
-  }
 }
 
 void Follow::AddDrawn(const format::Block& block, std::span<const WeightedSample> drawn,
@@ -315,10 +307,10 @@ FollowAnswer Follow::Answer(uint64_t span, const Ranking& ranking) {
   return answer;
 }
 
-std::optional<HeadlineInputs::Top> Follow::TopOf(const Largest& largest, const Estimator& estimator) const {
-  const auto most = std::ranges::max_element(largest.sums, {}, [](const auto& one) { return one.second.bytes(); });
-  if (most == largest.sums.end()) return std::nullopt;
-  return HeadlineInputs::Top{largest.grouping.NameOf(most->first, tree_), estimator.Share(most->second)};
+std::optional<HeadlineInputs::Top> Follow::TopOf(const GroupSums& groups, const Estimator& estimator) const {
+  const auto most = std::ranges::max_element(groups.sums, {}, [](const auto& one) { return one.second.bytes(); });
+  if (most == groups.sums.end()) return std::nullopt;
+  return HeadlineInputs::Top{groups.grouping.NameOf(most->first, tree_), estimator.Share(most->second)};
 }
 
 Headlines Follow::HeadlinesSoFar(const std::string& file) {

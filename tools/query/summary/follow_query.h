@@ -146,16 +146,9 @@ class Follow {
   struct Factors {
     double bytes = 1, objects = 1;
   };
-  // The largest groups since the start, without filters.
-  struct Largest {
-    explicit Largest(By by) : grouping(by) {}
-    Grouping grouping;
-    std::unordered_map<uint32_t, Subset> sums;
-  };
 
   Follow(std::unique_ptr<Recording> recording, FollowQuestion question, const RecordingScan& scan, Filter filter);
   void Add(const format::Block& block);
-  void AddLargest(const format::Block& block, std::span<const WeightedSample> drawn);
   // `samples`: the block's samples, or SamplesOfRows, to which `drawn` refers.
   void AddDrawn(const format::Block& block, std::span<const WeightedSample> drawn,
                 const std::vector<format::Sample>& samples, bool counts, bool is_kept);
@@ -168,7 +161,7 @@ class Follow {
   void AppendRows(const Rows& rows, uint32_t below, const Ranking& ranking, const Estimators& estimators,
                   const Factors& of_callers, FollowAnswer* into) const;
   std::string NameOf(const Rows::Row& row) const;
-  std::optional<HeadlineInputs::Top> TopOf(const Largest& largest, const Estimator& estimator) const;
+  std::optional<HeadlineInputs::Top> TopOf(const GroupSums& groups, const Estimator& estimator) const;
 
   std::unique_ptr<Recording> recording_;
   const FollowQuestion question_;
@@ -183,10 +176,10 @@ class Follow {
   GcSummary heap_;
   TimeToFull full_;
   std::deque<Drawn> latest_;
-  std::deque<TimeOfRows> row_times_;  // of the latest blocks that the table reads from rows
-  bool has_rows_ = false;             // there was a row
-  Rows rows_;                         // since the start
-  Largest sites_{By::kSite}, classes_{By::kClass};
+  std::deque<TimeOfRows> row_times_;                  // of the latest blocks that the table reads from rows
+  bool has_rows_ = false;                             // there was a row
+  Rows rows_;                                         // since the start
+  GroupSums sites_{By::kSite}, classes_{By::kClass};  // since the start, without filters
   std::deque<FollowStep> steps_;
   uint64_t interval_ns_, begin_ns_, end_ns_, first_step_;
   uint64_t last_heap_ = 0;

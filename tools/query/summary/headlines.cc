@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <string_view>
@@ -173,16 +174,8 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
 }  // namespace
 
 const char* MoodName(Mood mood) {
-  switch (mood) {
-    case Mood::kGood:
-      return "good";
-    case Mood::kWarning:
-      return "warning";
-    case Mood::kBad:
-      return "bad";
-    default:
-      return "neutral";
-  }
+  constexpr std::array kNames{"neutral", "good", "warning", "bad"};
+  return kNames.at(static_cast<size_t>(mood));
 }
 
 Headlines HeadlinesOf(const HeadlineInputs& inputs) {

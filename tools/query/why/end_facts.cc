@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "format/model/thread_name.h"
+#include "tools/input/confined_open.h"
 #include "tools/input/file_source.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
@@ -28,17 +28,8 @@ using format::ProcessStateKind;
 constexpr uint64_t kSecondNs = 1'000'000'000, kEndNs = 10 * kSecondNs, kBeforeNs = 600 * kSecondNs,
                    kRecentNs = 120 * kSecondNs;
 constexpr size_t kMaxAccounts = 2048, kMaxErrors = 256, kMaxPauses = 4096, kMaxFrames = 16;
-constexpr size_t kMaxReport = 1 << 20;  // bytes of a hs_err file or a cgroup's file
 constexpr double kClockTolerance_s = 2;
 constexpr int kMaxDepth = 8;  // of nested cgroups
-
-std::string Head(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxReport, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return text;
-}
 
 // The text after `mark`, to the end of the line.
 std::string_view LineAfter(std::string_view text, std::string_view mark) {
@@ -86,7 +77,7 @@ const std::string* StartSite(const std::vector<std::string>& frames) {
 
 std::optional<Survivor> OomKillsIn(const std::filesystem::path& folder) {
   for (const char* name : {"memory.events", "memory.oom_control"}) {
-    const std::string text = Head(folder / name);
+    const std::string text = ReadSmallFile(folder / name);
     if (const auto kills = Number(LineAfter("\n" + text, "\noom_kill "))) return Survivor{folder / name, *kills};
   }
   return std::nullopt;
@@ -304,7 +295,7 @@ std::optional<CrashReport> FindCrashReport(const std::string& recording, const E
   if (stat(file.c_str(), &status) != 0) return std::nullopt;
   const uint64_t start_s = (facts.header.start_epoch_ns + facts.begin_ns) / kSecondNs;
   if (status.st_mtime < static_cast<time_t>(start_s)) return std::nullopt;
-  const std::string text = Head(file);
+  const std::string text = ReadSmallFile(file);
   CrashReport report = ParseCrashReport(file, text);
   const bool is_younger =
       report.uptime_s > 0 && report.uptime_s + kClockTolerance_s < static_cast<double>(facts.end_ns) * 1e-9;
@@ -330,7 +321,7 @@ std::optional<Survivor> ReadSurvivor(const format::FileHeader& header, const std
     }
     // Inside the same container its cgroup is the root.
     for (const char* own : {"/proc/self/cgroup", "/proc/self/mountinfo"}) {
-      if (container.empty() || Head(own).find(container) == std::string::npos) continue;
+      if (container.empty() || ReadSmallFile(own).find(container) == std::string::npos) continue;
       if (auto found = OomKillsIn(mount)) return found;
     }
     std::error_code error;

@@ -11,6 +11,7 @@
 // Failure:  none: what is missing stays empty.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -99,6 +100,8 @@ struct EndFacts {
   const AccountAt* last() const { return accounts.empty() ? nullptr : &accounts.back(); }
   // Ten minutes before the last, or a tenth of the recording if that is shorter; nullptr: there is none.
   const AccountAt* before() const;
+  // ns from then to the end.
+  uint64_t BeforeEnd(uint64_t time_ns) const { return end_ns - std::min(end_ns, time_ns); }
   // nullptr: the JVM does not have this setting, or none is recorded.
   const format::Setting* SettingOf(std::string_view name) const;
   std::optional<uint64_t> NumberOf(std::string_view setting) const;

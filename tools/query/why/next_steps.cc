@@ -152,7 +152,7 @@ void AdviseSignal(const EndFacts& facts, std::vector<NextStep>* into) {
   into->push_back({"kubectl describe pod", "in Kubernetes: who stopped it (a failed probe, an eviction, a rollout)"});
   const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
   if (signal == nullptr || IsExit(facts.end_reason)) return;
-  const uint64_t seconds = (facts.end_ns - std::min(facts.end_ns, signal->state.time_ns)) / kSecondNs;
+  const uint64_t seconds = facts.BeforeEnd(signal->state.time_ns) / kSecondNs;
   into->push_back({fmt::format("terminationGracePeriodSeconds of more than {}", std::max<uint64_t>(seconds, 1)),
                    "the process was still shutting down"});
 }

@@ -33,29 +33,17 @@ constexpr ptrdiff_t kStackFrames = 4;
 constexpr double kLeastFull = 0.1;  // of a limit
 constexpr double kFull = 0.97, kHostFull = 0.03;
 
-std::string SinceText(uint64_t ns) { return Duration(ns); }
-
 const char* SignalName(uint64_t number) {
-  switch (number) {
-    case SIGTERM:
-      return "SIGTERM";
-    case SIGINT:
-      return "SIGINT";
-    case SIGHUP:
-      return "SIGHUP";
-    case SIGSEGV:
-      return "SIGSEGV";
-    case SIGBUS:
-      return "SIGBUS";
-    case SIGILL:
-      return "SIGILL";
-    case SIGFPE:
-      return "SIGFPE";
-    case SIGABRT:
-      return "SIGABRT";
-    default:
-      return "a signal";
-  }
+  constexpr std::array<std::pair<int, const char*>, 8> kNames{{{SIGTERM, "SIGTERM"},
+                                                               {SIGINT, "SIGINT"},
+                                                               {SIGHUP, "SIGHUP"},
+                                                               {SIGSEGV, "SIGSEGV"},
+                                                               {SIGBUS, "SIGBUS"},
+                                                               {SIGILL, "SIGILL"},
+                                                               {SIGFPE, "SIGFPE"},
+                                                               {SIGABRT, "SIGABRT"}}};
+  const auto named = std::ranges::find(kNames, static_cast<int>(number), &decltype(kNames)::value_type::first);
+  return named != kNames.end() ? named->second : "a signal";
 }
 
 bool IsCrash(uint64_t signal) {
@@ -91,41 +79,34 @@ std::string ErrorName(const EndEvent& error) {
 }
 
 const char* ResourceName(Resource resource) {
-  switch (resource) {
-    case Resource::kHeap:
-      return "Java heap space";
-    case Resource::kMetaspace:
-      return "Metaspace";
-    case Resource::kClassSpace:
-      return "Compressed class space";
-    case Resource::kDirect:
-      return "direct buffer memory";
-    case Resource::kThreads:
-      return "unable to create native thread";
-    case Resource::kArray:
-      return "array too large";
-    case Resource::kGcTime:
-      return "GC overhead limit exceeded";
-    case Resource::kStack:
-    case Resource::kOther:
-      return "";
-  }
-  return "";
+  constexpr std::array kNames{"",  // kOther
+                              "Java heap space",
+                              "Metaspace",
+                              "Compressed class space",
+                              "direct buffer memory",
+                              "unable to create native thread",
+                              "",  // kStack
+                              "array too large",
+                              "GC overhead limit exceeded"};
+  return kNames.at(static_cast<size_t>(resource));
+}
+
+// The message of the error, or else what ran out, after `name`.
+std::string WithCause(std::string name, const EndEvent& error) {
+  const std::string what = !error.state.cause.empty() ? error.state.cause : ResourceName(ResourceOf(error));
+  return what.empty() ? name : name + ": " + what;
 }
 
 // "OutOfMemoryError: Java heap space"
-std::string ErrorText(const EndEvent& error) {
-  std::string text = ErrorName(error);
-  const std::string what = !error.state.cause.empty() ? error.state.cause : ResourceName(ResourceOf(error));
-  return what.empty() ? text : text + ": " + what;
-}
+std::string ErrorText(const EndEvent& error) { return WithCause(ErrorName(error), error); }
 
-// "46.0 MiB of 48.0 MiB, -XX:MaxHeapSize"; empty: not known.
-std::string UseText(const EndFacts& facts, AccountItem used_item, AccountItem limit_item, const char* setting) {
+// "metaspace: 46.0 MiB of 48.0 MiB (MaxMetaspaceSize)"; empty: not known.
+std::string UseText(const EndFacts& facts, const char* what, AccountItem used_item, AccountItem limit_item,
+                    const char* setting) {
   const Amount used = AmountAt(facts.last(), used_item), limit = AmountAt(facts.last(), limit_item);
   if (!used.is_known()) return "";
-  if (!limit.is_known() || limit.value() == 0) return BytesText(used.value());
-  return fmt::format("{} ({})", OfText(used.value(), limit.value()), setting);
+  if (!limit.is_known() || limit.value() == 0) return fmt::format("{}: {}", what, BytesText(used.value()));
+  return fmt::format("{}: {} ({})", what, OfText(used.value(), limit.value()), setting);
 }
 
 // What the recording says about the resource of an error; empty: nothing.
@@ -147,20 +128,14 @@ std::string ResourceUse(const EndFacts& facts, Resource resource) {
                             BytesText(old.value()));
       return text;
     }
-    case Resource::kMetaspace: {
-      const std::string text =
-          UseText(facts, AccountItem::kMetaspaceCommitted, AccountItem::kMetaspaceMax, "MaxMetaspaceSize");
-      return text.empty() ? "" : "metaspace: " + text;
-    }
-    case Resource::kClassSpace: {
-      const std::string text =
-          UseText(facts, AccountItem::kClassSpaceCommitted, AccountItem::kClassSpaceMax, "CompressedClassSpaceSize");
-      return text.empty() ? "" : "class space: " + text;
-    }
-    case Resource::kDirect: {
-      const std::string text = UseText(facts, AccountItem::kDirectUsed, AccountItem::kDirectMax, "MaxDirectMemorySize");
-      return text.empty() ? "" : "direct buffers: " + text;
-    }
+    case Resource::kMetaspace:
+      return UseText(facts, "metaspace", AccountItem::kMetaspaceCommitted, AccountItem::kMetaspaceMax,
+                     "MaxMetaspaceSize");
+    case Resource::kClassSpace:
+      return UseText(facts, "class space", AccountItem::kClassSpaceCommitted, AccountItem::kClassSpaceMax,
+                     "CompressedClassSpaceSize");
+    case Resource::kDirect:
+      return UseText(facts, "direct buffers", AccountItem::kDirectUsed, AccountItem::kDirectMax, "MaxDirectMemorySize");
     case Resource::kThreads: {
       const Amount pids = AmountAt(last, AccountItem::kCgroupPids), most = AmountAt(last, AccountItem::kCgroupPidsMax);
       const Amount threads = AmountAt(last, AccountItem::kThreads), user = AmountAt(last, AccountItem::kThreadsMax);
@@ -185,8 +160,7 @@ std::string ResourceEvidence(const EndFacts& facts, Resource resource) {
   const std::string text = ResourceUse(facts, resource);
   const bool is_marked = (resource == Resource::kHeap || resource == Resource::kGcTime) && !facts.heap_full.empty();
   if (text.empty() || is_marked || facts.last() == nullptr) return text;
-  return fmt::format("{}, {} before the end", text,
-                     SinceText(facts.end_ns - std::min(facts.end_ns, facts.last()->time_ns)));
+  return fmt::format("{}, {} before the end", text, Duration(facts.BeforeEnd(facts.last()->time_ns)));
 }
 
 void Add(std::vector<std::string>* into, std::string text) {
@@ -197,19 +171,18 @@ void Add(std::vector<std::string>* into, std::string text) {
 void AddErrors(const EndFacts& facts, EndVerdict* verdict) {
   const EndEvent* const error = LastError(facts);
   if (error == nullptr) return;
-  verdict->text += fmt::format("; {} before: {}", SinceText(facts.end_ns - error->state.time_ns), ErrorText(*error));
+  verdict->text += fmt::format("; {} before: {}", Duration(facts.BeforeEnd(error->state.time_ns)), ErrorText(*error));
   Add(&verdict->evidence, fmt::format("{}{}; {}, the first {} after the start", ErrorText(*error), ByText(*error, "in"),
-                                      CountOf(facts.errors_seen, "error"), SinceText(facts.first_error_ns)));
+                                      CountOf(facts.errors_seen, "error"), Duration(facts.first_error_ns)));
   Add(&verdict->evidence, ResourceEvidence(facts, ResourceOf(*error)));
 }
 
 // "main ended with an uncaught java.io.IOException: no such file"
 std::string UncaughtText(const EndEvent& uncaught) {
   const bool is_common = uncaught.class_name.starts_with("java.lang.");
-  std::string text = fmt::format("{} ended with an uncaught {}", uncaught.thread.empty() ? "main" : uncaught.thread,
-                                 is_common ? ErrorName(uncaught) : uncaught.class_name);
-  const std::string what = !uncaught.state.cause.empty() ? uncaught.state.cause : ResourceName(ResourceOf(uncaught));
-  return what.empty() ? text : text + ": " + what;
+  return WithCause(fmt::format("{} ended with an uncaught {}", uncaught.thread.empty() ? "main" : uncaught.thread,
+                               is_common ? ErrorName(uncaught) : uncaught.class_name),
+                   uncaught);
 }
 
 void AddStack(const EndEvent& event, std::vector<std::string>::const_iterator from, EndVerdict* verdict) {
@@ -231,11 +204,10 @@ void AddNotSeen(const EndFacts& facts, EndVerdict* verdict) {
 }
 
 EndVerdict OfError(const EndFacts& facts, const EndEvent& error, std::string text, Certainty certainty) {
-  EndVerdict verdict{"out_of_memory", std::move(text), certainty, {}, {}};
+  EndVerdict verdict{"out_of_memory", std::move(text), certainty};
   Add(&verdict.evidence,
       fmt::format("{}{}, {} before the end; {} since the start", ErrorText(error), ByText(error, "in"),
-                  SinceText(facts.end_ns - std::min(facts.end_ns, error.state.time_ns)),
-                  CountOf(facts.errors_seen, "error")));
+                  Duration(facts.BeforeEnd(error.state.time_ns)), CountOf(facts.errors_seen, "error")));
   const std::string use = ResourceEvidence(facts, ResourceOf(error));
   Add(&verdict.evidence, use);
   if (use.empty() && ResourceOf(error) != Resource::kOther && ResourceOf(error) != Resource::kStack)
@@ -265,7 +237,7 @@ std::optional<EndVerdict> Crashed(const EndFacts& facts) {
     return verdict;
   }
   if (facts.crash && !has_exited) {
-    EndVerdict verdict{"crash", facts.crash->problem, Certainty::kCertain, {}, {}};
+    EndVerdict verdict{"crash", facts.crash->problem, Certainty::kCertain};
     if (!facts.crash->frame.empty()) verdict.text += " in " + facts.crash->frame;
     verdict.evidence.push_back(facts.crash->file);
     if (!facts.crash->thread.empty()) verdict.evidence.push_back("thread: " + facts.crash->thread);
@@ -273,9 +245,9 @@ std::optional<EndVerdict> Crashed(const EndFacts& facts) {
   }
   for (const EndEvent& end : facts.ends) {
     if (end.state.kind != ProcessStateKind::kSignal || !IsCrash(end.state.used)) continue;
-    EndVerdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain, {}, {}};
-    verdict.evidence.push_back(fmt::format("signal {}, {} before the end", end.state.used,
-                                           SinceText(facts.end_ns - std::min(facts.end_ns, end.state.time_ns))));
+    EndVerdict verdict{"crash", SignalName(end.state.used) + ByText(end, "in"), Certainty::kCertain};
+    verdict.evidence.push_back(
+        fmt::format("signal {}, {} before the end", end.state.used, Duration(facts.BeforeEnd(end.state.time_ns))));
     verdict.missing.push_back(
         fmt::format("the native frame: hs_err_pid{}.log is not beside the recording; -XX:ErrorFile says "
                     "where the JVM writes it",
@@ -289,8 +261,8 @@ std::optional<EndVerdict> Crashed(const EndFacts& facts) {
 void AddUncaught(const EndFacts& facts, EndVerdict* verdict) {
   const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
   if (uncaught == nullptr) return;
-  verdict->evidence.push_back(fmt::format("{}, {} before", UncaughtText(*uncaught),
-                                          SinceText(facts.end_ns - std::min(facts.end_ns, uncaught->state.time_ns))));
+  verdict->evidence.push_back(
+      fmt::format("{}, {} before", UncaughtText(*uncaught), Duration(facts.BeforeEnd(uncaught->state.time_ns))));
 }
 
 std::optional<int32_t> CodeOf(const EndEvent& exit) {
@@ -309,22 +281,19 @@ std::optional<EndVerdict> Signalled(const EndFacts& facts) {
   const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal);
   if (signal == nullptr) return std::nullopt;
   const EndEvent* const exit = LastOf(facts, ProcessStateKind::kExit);
-  const uint64_t after_ns = facts.end_ns - std::min(facts.end_ns, signal->state.time_ns);
+  const uint64_t after_ns = facts.BeforeEnd(signal->state.time_ns);
   const auto code = exit != nullptr ? CodeOf(*exit) : std::nullopt;
   const bool is_confirmed = code == 128 + static_cast<int32_t>(signal->state.used);
   if (!is_confirmed && (after_ns > kGraceNs || exit != nullptr)) return std::nullopt;
-  EndVerdict verdict{"signal",
-                     fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
-                     is_confirmed ? Certainty::kCertain : Certainty::kProbable,
-                     {},
-                     {}};
-  Add(&verdict.evidence, fmt::format("signal {} arrived {} before the end", signal->state.used, SinceText(after_ns)));
+  EndVerdict verdict{"signal", fmt::format("{}, {}", SignalName(signal->state.used), SenderText(*signal)),
+                     is_confirmed ? Certainty::kCertain : Certainty::kProbable};
+  Add(&verdict.evidence, fmt::format("signal {} arrived {} before the end", signal->state.used, Duration(after_ns)));
   if (is_confirmed) Add(&verdict.evidence, fmt::format("the JVM then exited with code {}", *code));
   if (signal->state.committed == 0)
     verdict.missing.emplace_back(
         "who sent it: the kernel gives no PID for a terminal, or a sender outside the process' PID namespace");
   if (exit == nullptr && !IsExit(facts.end_reason)) {
-    verdict.text += fmt::format("; not yet shut down {} later", SinceText(after_ns));
+    verdict.text += fmt::format("; not yet shut down {} later", Duration(after_ns));
     verdict.missing.emplace_back(
         "an exit: SIGKILL at the end of the grace period, or shutdown hooks that never return, would explain that");
   }
@@ -340,15 +309,13 @@ std::optional<EndVerdict> Exited(const EndFacts& facts) {
   EndVerdict verdict{"exit",
                      fmt::format("{}({}){}", exit->state.committed != 0 ? "Runtime.halt" : "System.exit",
                                  code ? fmt::to_string(*code) : "code not known", ByText(*exit, "called by")),
-                     Certainty::kCertain,
-                     {},
-                     {}};
+                     Certainty::kCertain};
   AddStack(*exit, std::ranges::find(exit->frames, CallerOf(*exit)), &verdict);  // from the program's own code on
   if (exit->frames.empty()) verdict.missing.emplace_back("who called it: the recording has no stack of the call");
   if (const EndEvent* const signal = LastOf(facts, ProcessStateKind::kSignal)) {
     verdict.evidence.push_back(fmt::format(
         "{} arrived {} before, {}", SignalName(signal->state.used),
-        SinceText(exit->state.time_ns - std::min(exit->state.time_ns, signal->state.time_ns)), SenderText(*signal)));
+        Duration(exit->state.time_ns - std::min(exit->state.time_ns, signal->state.time_ns)), SenderText(*signal)));
   }
   AddUncaught(facts, &verdict);
   AddErrors(facts, &verdict);
@@ -365,16 +332,13 @@ bool KillsSeen(const EndFacts& facts) {
 std::optional<EndVerdict> Uncaught(const EndFacts& facts) {
   const EndEvent* const uncaught = LastOf(facts, ProcessStateKind::kUncaught);
   if (uncaught == nullptr) return std::nullopt;
-  const uint64_t after_ns = facts.end_ns - std::min(facts.end_ns, uncaught->state.time_ns);
+  const uint64_t after_ns = facts.BeforeEnd(uncaught->state.time_ns);
   const bool has_marker = IsExit(facts.end_reason);
   // Other threads may go on. Without heap left the JVM cannot write its end marker.
   if (after_ns > (has_marker ? kEndNs : kUnseenNs) || (!has_marker && KillsSeen(facts))) return std::nullopt;
   const bool is_out_of_memory = uncaught->class_name == "java.lang.OutOfMemoryError";
-  EndVerdict verdict{is_out_of_memory ? "out_of_memory" : "uncaught",
-                     UncaughtText(*uncaught),
-                     has_marker ? Certainty::kCertain : Certainty::kProbable,
-                     {},
-                     {}};
+  EndVerdict verdict{is_out_of_memory ? "out_of_memory" : "uncaught", UncaughtText(*uncaught),
+                     has_marker ? Certainty::kCertain : Certainty::kProbable};
   AddStack(*uncaught, uncaught->frames.begin(), &verdict);
   if (uncaught->frames.empty()) verdict.missing.emplace_back("where it was thrown: it has no stack");
   if (!has_marker) verdict.missing.emplace_back("whether the process was killed in the second after it");
@@ -397,7 +361,7 @@ EndVerdict Ended(const EndFacts& facts) {
     AddNotSeen(facts, &verdict);
     return verdict;
   }
-  EndVerdict verdict{"normal", "the JVM shut down when its last non-daemon thread ended", Certainty::kCertain, {}, {}};
+  EndVerdict verdict{"normal", "the JVM shut down when its last non-daemon thread ended", Certainty::kCertain};
   verdict.evidence.emplace_back(was_caught ? "end marker; no exit and no signal before it"
                                            : "end marker; no exit, signal or error before it");
   if (facts.header.source == kPreloaded) {
@@ -504,8 +468,7 @@ void AddUnknownLimit(const EndFacts& facts, EndVerdict* verdict) {
 std::optional<EndVerdict> EndedByError(const EndFacts& facts) {
   const EndEvent* const error = LastError(facts);
   if (error == nullptr || facts.first_error_ns + kEndNs < facts.end_ns) return std::nullopt;
-  if (static_cast<double>(facts.end_ns - std::min(facts.end_ns, facts.errors.back().state.time_ns)) > kUnseenS * 1e9)
-    return std::nullopt;
+  if (static_cast<double>(facts.BeforeEnd(facts.errors.back().state.time_ns)) > kUnseenS * 1e9) return std::nullopt;
   EndVerdict verdict = OfError(facts, *error, ErrorText(*error) + "; then the process ended, without an end marker",
                                Certainty::kProbable);
   verdict.missing.emplace_back(
@@ -516,7 +479,7 @@ std::optional<EndVerdict> EndedByError(const EndFacts& facts) {
 
 // Rule 6.
 EndVerdict Killed(const EndFacts& facts) {
-  EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable, {}, {}};
+  EndVerdict verdict{"killed", "killed from outside (SIGKILL), or ended unseen", Certainty::kProbable};
   const auto fill = FillOf(facts.last());
   const Amount kills = AmountAt(facts.last(), AccountItem::kCgroupOomKills);
   if (KillsSeen(facts)) {
@@ -609,7 +572,7 @@ std::string FullestText(const EndFacts& facts) {
 // Recordings that do not have the end of their process.
 std::optional<EndVerdict> NoEnd(const EndFacts& facts) {
   const auto of = [](const char* id, std::string text, std::string missing) {
-    EndVerdict verdict{id, std::move(text), Certainty::kUnknown, {}, {}};
+    EndVerdict verdict{id, std::move(text), Certainty::kUnknown};
     Add(&verdict.missing, std::move(missing));
     return verdict;
   };

@@ -28,7 +28,7 @@ struct EndVerdict {
                      // "running", "continues", "stopped", "nothing"
   std::string text;  // one sentence without its full stop
   Certainty certainty = Certainty::kUnknown;
-  std::vector<std::string> evidence, missing;
+  std::vector<std::string> evidence{}, missing{};
 };
 
 EndVerdict EndVerdictOf(const EndFacts& facts);

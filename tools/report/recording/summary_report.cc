@@ -22,8 +22,6 @@ using namespace render;
 
 namespace {
 
-using RankedGroups = std::vector<const ClassSiteTotals::Groups::value_type*>;
-
 // Growth over a shorter time may belong to the start or the end of the program.
 constexpr double kMinGrowthSeconds = 5;
 // Maximum reasons, notes and damaged ranges of a brief summary.
@@ -55,23 +53,21 @@ std::string TimesText(uint64_t begin_ns, uint64_t end_ns) {
 
 Value OrUnknown(uint64_t number) { return number > 0 ? Value(number) : Value(); }
 
-RankedGroups Ranked(const ClassSiteTotals::Groups& groups, size_t limit) {
-  RankedGroups ranked;
-  for (const auto& group : groups) ranked.push_back(&group);
-  std::ranges::sort(ranked, [](const auto* a, const auto* b) {
-    const double of_a = a->second.bytes(), of_b = b->second.bytes();
-    return of_a != of_b ? of_a > of_b : a->first < b->first;
+ClassSiteTotals::Groups Ranked(ClassSiteTotals::Groups groups, size_t limit) {
+  std::ranges::sort(groups, [](const auto& a, const auto& b) {
+    const double of_a = a.second.bytes(), of_b = b.second.bytes();
+    return of_a != of_b ? of_a > of_b : a.first < b.first;
   });
-  if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
-  return ranked;
+  if (limit > 0 && groups.size() > limit) groups.resize(limit);
+  return groups;
 }
 
 Table GroupsTable(const char* name, const char* heading, const ClassSiteTotals::Groups& groups,
                   const SummaryAnswer& answer) {
   std::vector<GroupRow> rows;
-  for (const auto* group : Ranked(groups, answer.limit)) {
-    rows.push_back({.name = group->first,
-                    .own = EstimateGroup(group->second, answer.estimator),
+  for (const auto& [group, sum] : Ranked(groups, answer.limit)) {
+    rows.push_back({.name = group,
+                    .own = EstimateGroup(sum, answer.estimator),
                     .seconds = static_cast<double>(answer.facts.asked_ns) * 1e-9,
                     .other = {},
                     .frames = {}});
@@ -83,9 +79,9 @@ Table GroupsTable(const char* name, const char* heading, const ClassSiteTotals::
 }
 
 std::optional<HeadlineInputs::Top> TopOf(const ClassSiteTotals::Groups& groups, const SummaryAnswer& answer) {
-  const RankedGroups largest = Ranked(groups, 1);
+  const ClassSiteTotals::Groups largest = Ranked(groups, 1);
   if (largest.empty()) return std::nullopt;
-  return HeadlineInputs::Top{largest.front()->first, answer.estimator.Share(largest.front()->second)};
+  return HeadlineInputs::Top{largest.front().first, answer.estimator.Share(largest.front().second)};
 }
 
 std::optional<Estimate> OutOfMemoryErrors(const ExceptionTotals& thrown) {
