@@ -17,7 +17,6 @@
 #include "tools/input/recording_kind.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/value_format.h"
-#include "tools/report/compare/reports.h"
 #include "tools/report/page/recording_page.h"
 #include "tools/text/text.h"
 
