@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/assign_or_return.h"
 #include "tools/fleet/answers/selection.h"
 
 namespace heaprec::tools::fleet {
@@ -125,9 +126,8 @@ Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
   if (of.options.deploy.empty()) {
     return DiffVersions(of.source, of.selection, of.options.words[0], of.options.words[1], how);
   }
-  const auto deploy = ParseFleetTime(of.options.deploy, static_cast<uint32_t>(std::time(nullptr)));
-  if (!deploy.ok()) return deploy.error();
-  return DiffDeploy(of.source, of.selection, *deploy, how);
+  ASSIGN_OR_RETURN(const auto deploy, ParseFleetTime(of.options.deploy, static_cast<uint32_t>(std::time(nullptr))));
+  return DiffDeploy(of.source, of.selection, deploy, how);
 }
 
 // Bytes per day on a server's disk for a process like those that were shipped: measured bytes per row, rows per slice
@@ -152,28 +152,25 @@ Answered ServicesReport(const FleetQuestion& of) {
 
 Answered TopReport(const FleetQuestion& of) {
   const RowGrain by = of.by();
-  const auto answer = Top(of.source, of.selection, by, of.limit);
-  if (!answer.ok()) return answer.error();
+  ASSIGN_OR_RETURN(const auto answer, Top(of.source, of.selection, by, of.limit));
   Report report = WithScope("heaprec.fleet.top/1", ScopeOf(of.selection));
-  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer->count, Unit::kInteger}}));
-  report.Add(TableOr("Nothing matches.", MakeTable("rows", TopColumns(Heading(by)), answer->rows, answer->count)));
+  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer.count, Unit::kInteger}}));
+  report.Add(TableOr("Nothing matches.", MakeTable("rows", TopColumns(Heading(by)), answer.rows, answer.count)));
   return report;
 }
 
 Answered TimelineReport(const FleetQuestion& of) {
-  const auto rows = Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / 1'000'000'000));
-  if (!rows.ok()) return rows.error();
+  ASSIGN_OR_RETURN(const auto rows,
+                   Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / 1'000'000'000)));
   Report report = WithScope("heaprec.fleet.timeline/1", ScopeOf(of.selection));
-  report.Add(Course(*rows));
-  report.Add(TimelineTable("rows", *rows));
+  report.Add(Course(rows));
+  report.Add(TimelineTable("rows", rows));
   return report;
 }
 
 Answered DiffReport(const FleetQuestion& of) {
   const double rate = of.options.rate;
-  const auto answered = DiffOf(of);
-  if (!answered.ok()) return answered.error();
-  const DiffAnswer& answer = *answered;
+  ASSIGN_OR_RETURN(const DiffAnswer answer, DiffOf(of));
   Report report = WithScope("heaprec.fleet.diff/1", ScopeOf(of.selection));
   const HostComparison& all = answer.all;
   render::Line headline =
@@ -224,8 +221,8 @@ render::Report FullReport(const FleetQuestion& of) {
 
 Answered OutliersReport(const FleetQuestion& of) {
   if (of.options.by == kByTimeToFull) return FullReport(of);
-  const auto rows = Outliers(of.source, of.selection, of.by(), of.options.min_share, of.options.least_z);
-  if (!rows.ok()) return rows.error();
+  ASSIGN_OR_RETURN(const auto rows,
+                   Outliers(of.source, of.selection, of.by(), of.options.min_share, of.options.least_z));
   Report report = WithScope("heaprec.fleet.outliers/1", ScopeOf(of.selection));
   report.Add(Hidden({{"least_z", of.options.least_z, Unit::kNumber}}));
   const std::vector<Column<OutlierRow>> columns{
@@ -235,15 +232,13 @@ Answered OutliersReport(const FleetQuestion& of) {
       {"host", "host", Unit::kText, Detail::kAlways, &OutlierRow::host},
       {"name", Heading(of.by()), Unit::kText, Detail::kAlways, &OutlierRow::name}};
   report.Add(TableOr("No host differs that much from the others.",
-                     MakeTable("rows", columns, FirstOf(*rows, of.limit), rows->size())));
+                     MakeTable("rows", columns, FirstOf(rows, of.limit), rows.size())));
   return report;
 }
 
 Answered LiveReport(const FleetQuestion& of) {
   const RowGrain by = of.by();
-  const auto answered = FleetLive(of.source, of.selection, by, of.limit);
-  if (!answered.ok()) return answered.error();
-  const FleetLiveAnswer& answer = *answered;
+  ASSIGN_OR_RETURN(const FleetLiveAnswer answer, FleetLive(of.source, of.selection, by, of.limit));
   Report report("heaprec.fleet.live/1");
   report.Add(Sentence("{} live in {} processes of {} host(s), {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
                                                                         {"processes", answer.processes, Unit::kInteger},
@@ -276,9 +271,7 @@ Answered LiveReport(const FleetQuestion& of) {
 }
 
 Answered ShowReport(const FleetQuestion& of) {
-  const auto answered = Show(of.source, of.selection, of.options.words[0]);
-  if (!answered.ok()) return answered.error();
-  const ShowAnswer& answer = *answered;
+  ASSIGN_OR_RETURN(const ShowAnswer answer, Show(of.source, of.selection, of.options.words[0]));
   Report report = WithScope("heaprec.fleet.show/1", ScopeOf(of.selection));
   report.Add(Fact("site", {"site", answer.name, Unit::kText}));
   report.Add(Fact("bytes", {"bytes", answer.bytes, Unit::kBytes}));
