@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <memory>
-#include <optional>
 
 #include "tools/export/page/report_page.h"
 #include "tools/fleet/rows/slices.h"

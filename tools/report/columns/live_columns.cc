@@ -1,6 +1,5 @@
 #include "tools/report/columns/live_columns.h"
 
-#include <algorithm>
 #include <functional>
 #include <iterator>
 

@@ -7,7 +7,6 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/render/renderers.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
