@@ -92,7 +92,8 @@ ExitCode Export(const ExportOptions& options) {
                           : format.Has(ExportFormat::kRowTable)                  ? CalibratedTo::kCountsApart
                                                                                  : CalibratedTo::kCounts;
   const auto exported = ExportAll(*recordings, {*filter, to, stdout_use, stop, settings.live_at}, exporter.get());
-  if (const auto error = exporter->Finish()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const Status finished = exporter->Finish(); !finished)
+    return Fail(ExitCode::kCannotWrite, finished.error().message);
   if (const auto failed = (*file)->Finish()) return *failed;
   if (!format.Has(ExportFormat::kRemarks) && settings.weights != "samples" && isatty(STDERR_FILENO) == 1) {
     PrintError(fmt::format("the exported weights are {}", WeightsName(settings)));

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tools/options/command.h"
-#include "tools/report/compare/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 #include "tools/text/text.h"

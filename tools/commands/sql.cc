@@ -33,7 +33,7 @@ bool IsQuery(const std::string& word) {
 
 ExitCode ShowSchema() {
   SqliteStore store("", false, {});
-  if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const Status finished = store.Finish(); !finished) return Fail(ExitCode::kCannotWrite, finished.error().message);
   return WriteFile("-", false, SchemaText(store.database()));
 }
 
@@ -42,13 +42,14 @@ ExitCode Ask(const Recordings& recordings, const Filter& filter, const std::stri
   {
     // checks the query first, so that an error is reported before the recordings are read
     SqliteStore empty("", false, {});
-    if (const auto error = empty.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
+    if (const Status finished = empty.Finish(); !finished)
+      return Fail(ExitCode::kCannotWrite, finished.error().message);
     const SqliteQuery trial(empty.database(), query);
     if (!trial.error().empty()) return Fail(ExitCode::kUsage, trial.error());
   }
   SqliteStore store("", false, filter.hides());
   const auto passed = ExportAll(recordings, {filter, CalibratedTo::kCountsApart}, &store);
-  if (const auto error = store.Finish()) return Fail(ExitCode::kCannotWrite, error->message);
+  if (const Status finished = store.Finish(); !finished) return Fail(ExitCode::kCannotWrite, finished.error().message);
   Output output(STDOUT_FILENO);
   SqliteQuery asked(store.database(), query);
   // A query that fails at run time prints nothing.

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -19,7 +18,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/control/agent_replies.h"
+#include "base/assign_or_return.h"
 #include "tools/control/private_folder.h"
 #include "tools/control/process.h"
 #include "tools/control/thread_user.h"
@@ -46,9 +45,8 @@ class Attachment {
   Attachment(const JavaProcess& java, const AttachRequest& request) : process_(java.process), request_(request) {}
 
   Result<AgentReply> Run() {
-    auto handle = ProcessHandle::Open(process_);
-    if (!handle.ok()) return handle.error();
-    handle_.emplace(std::move(*handle));
+    ASSIGN_OR_RETURN(auto handle, ProcessHandle::Open(process_));
+    handle_.emplace(std::move(handle));
     tmp_ = OpenBelow(process_.root(), "/tmp", O_PATH | O_DIRECTORY);
     if (!tmp_.is_open()) return errno == ELOOP ? Fail(kBadLink) : FailWithErrno("/tmp of the JVM");
     // The opened root belongs to the process with this number, which must still be the same.
@@ -72,15 +70,13 @@ class Attachment {
       return Fail(fmt::format("the agent options are too long: {} characters, maximum {}; use --options FILE",
                               options.size(), kMaxArgument));
     }
-    auto socket = Open();
-    if (!socket.ok()) return socket.error();
-    auto reply = Exchange(socket->number(), options);
-    if (!reply.ok()) return reply.error();
+    ASSIGN_OR_RETURN(auto socket, Open());
+    ASSIGN_OR_RETURN(auto reply, Exchange(socket.number(), options));
     for (const AgentReply& answer : (*answers)->Read()) {
       if (answer.ok || answer.is_starting) return answer;
       return Fail("the agent reported: " + answer.sentence);
     }
-    const auto judged = ParseJvmReply(*reply);
+    const auto judged = ParseJvmReply(reply);
     return judged.ok() ? judged : Result<AgentReply>(Fail(judged.error().message));
   }
 
@@ -234,10 +230,9 @@ Result<AgentReply> Attach(const JavaProcess& java, const AttachRequest& request)
 }
 
 Result<AgentReply> AskToFlush(const JavaProcess& java) {
-  const auto agent = AgentFor(java.process, java.process.agent);
-  if (!agent.ok()) return agent.error();
+  ASSIGN_OR_RETURN(const auto agent, AgentFor(java.process, java.process.agent));
   constexpr int kLongestMs = 60'000;  // paths.pause, and reading what was found
-  return Attach(java, {.agent = *agent, .options = "flush", .timeout_ms = kLongestMs});
+  return Attach(java, {.agent = agent, .options = "flush", .timeout_ms = kLongestMs});
 }
 
 Result<std::string> AgentFor(const Process& process, const std::string& ours) {

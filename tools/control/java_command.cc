@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 namespace heaprec::tools {
 namespace {
@@ -14,7 +13,6 @@ namespace {
 constexpr const char* kVariable = "JAVA_TOOL_OPTIONS";
 
 constexpr std::array<std::string_view, 3> kClassPath{"-cp", "-classpath", "--class-path"};
-// The options of java whose value is a separate word.
 constexpr std::array<std::string_view, 12> kOfTwoWords{
     "-cp",           "-classpath",    "--class-path", "-p",          "--module-path",   "--upgrade-module-path",
     "--add-modules", "--add-exports", "--add-opens",  "--add-reads", "--limit-modules", "--patch-module"};
@@ -69,6 +67,8 @@ std::string ToolOptions(const std::string& agent) {
   return text + Quoted(agent);
 }
 
+bool HasSeparateValue(std::string_view option) { return IsOneOf(option, kOfTwoWords); }
+
 Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& command, const std::string& jar) {
   if (std::filesystem::path(command.front()).filename() != "java") {
     return Error{fmt::format("{}: not a java command", command.front())};
@@ -88,7 +88,7 @@ Result<std::vector<std::string>> WithClasses(const std::vector<std::string>& com
       with[i] += ":" + jar;
       has_path = true;
     }
-    if (!IsOneOf(option, kOfTwoWords)) continue;
+    if (!HasSeparateValue(option)) continue;
     if (++i == with.size()) return Error{fmt::format("`{}` has no value", option)};
     if (!IsOneOf(option, kClassPath)) continue;
     with[i] += ":" + jar;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -20,6 +21,9 @@ bool StartsJvm(const std::vector<std::string>& command, const std::string& path)
 
 // Returns "JAVA_TOOL_OPTIONS=..." for every JVM that the command starts: the variable's current value, then the agent.
 std::string ToolOptions(const std::string& agent);
+
+// Whether the next word is the value of this option of java, as in "-cp classes".
+bool HasSeparateValue(std::string_view option);
 
 // Adds a jar to the class path of a java command, to run one of our programs instead of the user's. Returns an Error if
 // the command is not java, or names a main class. "java -cp classes -Xmx1g" becomes "java -cp classes:/x/heaprec.jar

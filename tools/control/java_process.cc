@@ -14,6 +14,7 @@
 #include <functional>
 #include <thread>
 
+#include "tools/control/java_command.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
@@ -112,11 +113,7 @@ std::string MainOfCommandLine(std::string_view arguments) {
     }
     if (!word.starts_with('-') && !word.starts_with('@')) return std::string(word);
     jar = word == "-jar" || word == "-m" || word == "--module";
-    constexpr std::array<std::string_view, 12> kWithValue{
-        "-cp",           "-classpath",     "--class-path",          "-p",
-        "--module-path", "--add-modules",  "--add-opens",           "--add-exports",
-        "--add-reads",   "--patch-module", "--upgrade-module-path", "--limit-modules"};
-    value_follows = jar || std::find(kWithValue.begin(), kWithValue.end(), word) != kWithValue.end();
+    value_follows = jar || HasSeparateValue(word);
   }
   return {};
 }

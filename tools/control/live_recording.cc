@@ -13,10 +13,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/clock.h"
 #include "format/bytes/layout.h"
 #include "format/codec/file_header.h"
-#include "tools/input/confined_open.h"
 #include "tools/input/ring_copy.h"
 
 namespace heaprec::tools {
@@ -85,9 +85,7 @@ std::optional<LiveRecording> Examine(const Process& process, const std::string& 
 Result<uint64_t> RecordingBytes(const Descriptor& file) {
   std::array<std::byte, format::kFilePrefixBytes> prefix{};
   const ssize_t got = pread(file.number(), prefix.data(), prefix.size(), 0);
-  const auto header =
-      format::FileHeaderBytes(format::Bytes(prefix).first(static_cast<size_t>(std::max<ssize_t>(got, 0))));
-  if (!header.ok()) return header.error();
+  RETURN_IF_ERROR(format::FileHeaderBytes(format::Bytes(prefix).first(static_cast<size_t>(std::max<ssize_t>(got, 0)))));
   // Reads the size first: data that is added later is beyond it and not a hole.
   struct stat status {};
   const bool has_size = fstat(file.number(), &status) == 0;

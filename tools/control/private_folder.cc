@@ -15,8 +15,8 @@
 #include <regex>
 #include <string_view>
 
+#include "base/assign_or_return.h"
 #include "tools/control/thread_user.h"
-#include "tools/input/confined_open.h"
 
 namespace heaprec::tools {
 namespace {
@@ -104,7 +104,7 @@ Staged StageIn(const Process& process, const std::string& place, bool is_to_exec
   if (is_to_execute && IsNoExec(parent)) return Error{"mounted noexec"};
   auto made = PrivateFolder::Make(process, parent, place);
   if (!made.ok()) return made;
-  if (const Status filled = fill(**made); !filled) return filled.error();
+  RETURN_IF_ERROR(fill(**made));
   return made;
 }
 
@@ -121,7 +121,7 @@ Staged StageAnywhere(const Process& process, bool is_to_execute, const Fill& fil
 
 // Reads the file that the JVM will load along the path that the JVM uses.
 Status PutAgent(const Process& process, const PrivateFolder& folder, const std::string& agent) {
-  if (Status staged = StageFile(folder, agent, kAgentName); !staged) return staged;
+  RETURN_IF_ERROR(StageFile(folder, agent, kAgentName));
   Descriptor copy;
   {
     const ThreadUser user(process);

@@ -14,7 +14,6 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 namespace heaprec::tools {

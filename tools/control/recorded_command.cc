@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/option_text.h"
 #include "base/output_path.h"
 #include "recorder/agent/options/options.h"
@@ -88,8 +89,6 @@ std::string ObjectionTo(const std::string& path, const std::string& head) {
   if (has_rights) return "set-user-ID or set-group-ID program: the loader preloads nothing into it";
   return HasSanitizer(*program) ? "built with a sanitizer, whose malloc must come first" : "";
 }
-
-namespace fs = std::filesystem;
 
 // HotSpot's own functions allocate for others, so a single frame does not distinguish sites.
 constexpr int kDepth = 8;
@@ -170,9 +169,8 @@ Result<std::unique_ptr<AgentReplies>> MakeReplies() {
   Process self;
   self.uid = geteuid();
   self.gid = getegid();
-  auto folder = StageOutput(self);
-  if (!folder.ok()) return folder.error();
-  return std::make_unique<AgentReplies>(std::move(*folder));
+  ASSIGN_OR_RETURN(auto folder, StageOutput(self));
+  return std::make_unique<AgentReplies>(std::move(folder));
 }
 
 // Returns the file that becomes the process; for a script, its interpreter. Fails if nothing can be preloaded into it:
@@ -207,8 +205,8 @@ Result<NativePreload> PreloadNative(const std::string& agent, const std::string&
         fmt::format("--native=exact: cannot find {}; build it with 'bazel build "
                     "//recorder:libheaprec-native.so'",
                     library)};
-  if (const Status status = CheckPreload(library, "exact"); !status) return status.error();
-  if (const Status status = CheckOutput(recording); !status) return status.error();
+  RETURN_IF_ERROR(CheckPreload(library, "exact"));
+  RETURN_IF_ERROR(CheckOutput(recording));
   NativePreload preload{{}, TableFor(recording)};
   preload.environment.push_back(Preloaded(library));
   preload.environment.push_back(
@@ -218,7 +216,7 @@ Result<NativePreload> PreloadNative(const std::string& agent, const std::string&
 
 // `agent`: as above. `options`: those of the agent; `only` is set to the program unless they contain it.
 Result<NativePreload> PreloadSampler(const std::string& agent, const std::string& options, const std::string& program) {
-  if (const Status status = CheckPreload(agent, "sampled"); !status) return status.error();
+  RETURN_IF_ERROR(CheckPreload(agent, "sampled"));
   const bool has_only = ("," + options).find(",only=") != std::string::npos;
   const std::string only = has_only ? "" : ",only=" + NameOf(program);
   return NativePreload{{Preloaded(agent), fmt::format("HEAPREC_NATIVE_SAMPLED={}{}", options, only)}, ""};
@@ -243,29 +241,25 @@ std::string RecordedCommand::WithReplies(const std::string& text) {
 }
 
 Result<RecordedCommand> RecordedCommand::Prepare(const RecordOptions& options) {
-  auto library = FindAgent(options.agent.agent_file);
-  if (!library.ok()) return library.error();
+  ASSIGN_OR_RETURN(auto library, FindAgent(options.agent.agent_file));
   const std::string text = options.agent.Text(/*as_they_are=*/false);
   RecordedCommand recorded(options);
   const std::string path = FindInPath(options.command.front());
   const bool is_program =
       !options.native.empty() && !options.child_jvms && !path.empty() && !StartsJvm(options.command, path);
   const Status prepared =
-      is_program ? recorded.PrepareProgram(*library, text, path) : recorded.PrepareJvm(*library, text, path);
+      is_program ? recorded.PrepareProgram(library, text, path) : recorded.PrepareJvm(library, text, path);
   if (!prepared) return prepared.error();
   return recorded;
 }
 
 // For native memory, sampled or exact.
 Status RecordedCommand::PrepareProgram(const std::string& library, const std::string& text, const std::string& path) {
-  const auto program = PreloadableProgram(path);
-  if (!program.ok()) return program.error();
+  ASSIGN_OR_RETURN(const auto program, PreloadableProgram(path));
   is_counted_ = options_.native == kExact;
   if (const auto valid = agent::ParseProgramOptions(text); !is_counted_ && !valid.ok()) return valid.error();
-  auto preload = is_counted_ ? PreloadNative(library, options_.agent.output, *program)
-                             : PreloadSampler(library, WithReplies(text), *program);
-  if (!preload.ok()) return preload.error();
-  native_ = std::move(*preload);
+  ASSIGN_OR_RETURN(native_, is_counted_ ? PreloadNative(library, options_.agent.output, program)
+                                        : PreloadSampler(library, WithReplies(text), program));
   environment_ = native_.environment;
   none_ = "nothing was recorded: no process of this program started";
   return {};
@@ -273,24 +267,19 @@ Status RecordedCommand::PrepareProgram(const std::string& library, const std::st
 
 Status RecordedCommand::PrepareJvm(const std::string& library, const std::string& text, const std::string& path) {
   const std::string given = options_.native == kSampled ? text + ",native=on" : text;
-  if (Status status = CheckAgentOptions(given); !status) return status;
+  RETURN_IF_ERROR(CheckAgentOptions(given));
   const std::string options = WithReplies(given);
-  const auto agent = AgentArgument(library, options);
-  if (!agent.ok()) return agent.error();
+  ASSIGN_OR_RETURN(const auto agent, AgentArgument(library, options));
   none_ =
       options_.child_jvms ? "no JVM was recorded" : "nothing was recorded: the JVM exited before the recording began";
   if (options_.native == kExact) {
-    auto preload = PreloadNative(library, options_.agent.output, options_.child_jvms ? "java" : path);
-    if (!preload.ok()) return preload.error();
-    native_ = std::move(*preload);
+    ASSIGN_OR_RETURN(native_, PreloadNative(library, options_.agent.output, options_.child_jvms ? "java" : path));
     environment_ = native_.environment;
   }
   if (options_.child_jvms) {
-    environment_.push_back(ToolOptions(*agent));
+    environment_.push_back(ToolOptions(agent));
   } else if (!path.empty()) {
-    auto with = WithAgent(options_.command, path, *agent);
-    if (!with.ok()) return with.error();
-    options_.command = std::move(*with);
+    ASSIGN_OR_RETURN(options_.command, WithAgent(options_.command, path, agent));
   }
   return {};
 }

@@ -6,8 +6,8 @@
 #include <cctype>
 #include <ctime>
 #include <system_error>
-#include <utility>
 
+#include "base/assign_or_return.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/text/messages.h"
@@ -32,11 +32,10 @@ Result<TimedRun> RunOf(const RecordedRuns& all, const RunSide& side, const std::
                        const std::string& log) {
   AgentOptions agent = all.agent;
   agent.output = recording;
-  const auto argument = AgentArgument(all.agent_file, agent.Text(/*as_they_are=*/false));
-  if (!argument.ok()) return argument.error();
+  ASSIGN_OR_RETURN(const auto argument, AgentArgument(all.agent_file, agent.Text(/*as_they_are=*/false)));
   const std::string path = FindInPath(side.command.front());
   if (path.empty()) return Error{fmt::format("{}: not found", side.command.front())};
-  auto command = WithAgent(side.command, path, *argument);
+  auto command = WithAgent(side.command, path, argument);
   if (!command.ok()) {
     return Error{fmt::format("{}: not java and not a JDK tool; bench starts the JVM itself", side.command.front())};
   }
@@ -119,25 +118,19 @@ Result<std::vector<std::string>> RecordingsIn(const std::string& folder) {
 
 Result<RecordedRuns> RecordedRuns::Prepare(const RunOptions& options) {
   RecordedRuns runs;
-  auto sides = SidesOf(options);
-  if (!sides.ok()) return sides.error();
-  runs.sides = std::move(*sides);
+  ASSIGN_OR_RETURN(runs.sides, SidesOf(options));
   if (options.duration_ns) runs.duration = std::chrono::nanoseconds(*options.duration_ns);
   runs.grace = std::chrono::nanoseconds(options.grace_ns);
   if (!options.baseline.empty()) {
-    auto found = RecordingsIn(options.baseline);
-    if (!found.ok()) return found.error();
-    runs.baseline = std::move(*found);
+    ASSIGN_OR_RETURN(runs.baseline, RecordingsIn(options.baseline));
   }
-  auto library = FindAgent(options.agent.agent_file);
-  if (!library.ok()) return library.error();
-  runs.agent_file = *library;
+  ASSIGN_OR_RETURN(runs.agent_file, FindAgent(options.agent.agent_file));
   runs.agent = options.agent;
   if (runs.agent.rate.empty()) runs.agent.rate = kUsualRate;
   // Runs are compared by their allocations.
   runs.agent.precise = true;
   runs.agent.more.insert(runs.agent.more.begin(), "live=off");
-  if (const Status status = CheckAgentOptions(runs.agent.Text(/*as_they_are=*/false)); !status) return status.error();
+  RETURN_IF_ERROR(CheckAgentOptions(runs.agent.Text(/*as_they_are=*/false)));
   runs.runs = options.runs;
   runs.folder = options.folder.empty() ? UsualFolder() : options.folder;
   std::error_code error;

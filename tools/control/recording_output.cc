@@ -16,10 +16,8 @@
 #include "base/output_path.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/private_folder.h"
-#include "tools/control/temporary_recording.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 #include "tools/text/progress.h"
 #include "tools/text/text.h"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <regex>
 
+#include "base/assign_or_return.h"
 #include "tools/control/live_recording.h"
-#include "tools/control/private_folder.h"
 
 namespace heaprec::tools {
 namespace {
@@ -27,11 +27,9 @@ bool IsOwnProcess(const Process& process) { return process.same_files && process
 }  // namespace
 
 Result<std::unique_ptr<RecordingRelay>> RecordingRelay::Make(const Process& process) {
-  auto handle = ProcessHandle::Open(process);
-  if (!handle.ok()) return handle.error();
-  auto folder = StageOutput(process);
-  if (!folder.ok()) return folder.error();
-  return std::unique_ptr<RecordingRelay>(new RecordingRelay(std::move(*handle), process.pid, std::move(*folder)));
+  ASSIGN_OR_RETURN(auto handle, ProcessHandle::Open(process));
+  ASSIGN_OR_RETURN(auto folder, StageOutput(process));
+  return std::unique_ptr<RecordingRelay>(new RecordingRelay(std::move(handle), process.pid, std::move(folder)));
 }
 
 // Checks the process' open files by name, which is unique because the folder's name is random.
@@ -65,7 +63,7 @@ std::vector<std::string> RecordingRelay::Files() const {
 Status RecordingRelay::Redirect(AgentOptions* agent) const {
   agent->output = path();
   if (agent->file.empty()) return {};
-  if (Status staged = StageFile(*folder_, agent->file, "options"); !staged) return staged;
+  RETURN_IF_ERROR(StageFile(*folder_, agent->file, "options"));
   agent->file = folder_->path() + "/options";
   return {};
 }
@@ -82,19 +80,13 @@ Result<PlacedAgent> PlaceAgent(const Process& process, const std::string& asked_
   std::string ours = asked_for;
   if (process.agent.empty() && !is_theirs) {
     if (const auto why = WhyNoAgent(process)) return Error{fmt::format("PID {}: {}", process.pid, *why)};
-    auto found = FindAgent(asked_for);
-    if (!found.ok()) return found.error();
-    ours = *found;
+    ASSIGN_OR_RETURN(ours, FindAgent(asked_for));
     if (!IsOwnProcess(process) && (!process.same_files || !CanRead(process, ours))) {
-      auto staged = StageAgent(process, ours);
-      if (!staged.ok()) return staged.error();
-      placed.folder = std::move(*staged);
+      ASSIGN_OR_RETURN(placed.folder, StageAgent(process, ours));
       ours = placed.folder->path() + "/libheaprec.so";
     }
   }
-  auto agent = AgentFor(process, ours);
-  if (!agent.ok()) return agent.error();
-  placed.path = *agent;
+  ASSIGN_OR_RETURN(placed.path, AgentFor(process, ours));
   return placed;
 }
 
@@ -103,23 +95,18 @@ Status StopRecording(const JavaProcess& java, int timeout_ms) {
   if (!process.ok()) return {};  // it has ended, and so has its recording
   JavaProcess now = java;
   now.process = *process;
-  auto agent = AgentFor(now.process, "");
-  if (!agent.ok()) return agent.error();
-  const auto answer = Attach(now, {*agent, "stop", timeout_ms});
-  if (!answer.ok()) return answer.error();
+  ASSIGN_OR_RETURN(auto agent, AgentFor(now.process, ""));
+  RETURN_IF_ERROR(Attach(now, {agent, "stop", timeout_ms}));
   return {};
 }
 
 Result<std::unique_ptr<TemporaryRecording>> TemporaryRecording::Start(const JavaProcess& java, AgentOptions options,
                                                                       int timeout_ms) {
-  auto relay = RecordingRelay::Make(java.process);
-  if (!relay.ok()) return relay.error();
-  if (const Status redirected = (*relay)->Redirect(&options); !redirected) return redirected.error();
-  auto agent = PlaceAgent(java.process, options.agent_file);
-  if (!agent.ok()) return agent.error();
-  auto answer = Attach(java, {agent->path, "start," + options.Text(/*as_they_are=*/true), timeout_ms});
-  if (!answer.ok()) return answer.error();
-  return std::unique_ptr<TemporaryRecording>(new TemporaryRecording(java, std::move(*relay), timeout_ms));
+  ASSIGN_OR_RETURN(auto relay, RecordingRelay::Make(java.process));
+  RETURN_IF_ERROR(relay->Redirect(&options));
+  ASSIGN_OR_RETURN(auto agent, PlaceAgent(java.process, options.agent_file));
+  RETURN_IF_ERROR(Attach(java, {agent.path, "start," + options.Text(/*as_they_are=*/true), timeout_ms}));
+  return std::unique_ptr<TemporaryRecording>(new TemporaryRecording(java, std::move(relay), timeout_ms));
 }
 
 TemporaryRecording::~TemporaryRecording() { (void)Stop(); }

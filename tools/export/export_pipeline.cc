@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <deque>
-#include <iterator>
 #include <utility>
 
 #include "tools/analysis/health/trust.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/loss_summary.h"
-#include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/scan_summary.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"

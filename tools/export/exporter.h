@@ -83,7 +83,7 @@ class Exporter {
   virtual void AddDoubt(const std::string&) {}
   // Called when the recording was read to its end, or to the end of the requested time.
   virtual void End(const Recording&, AskedRange) {}
-  virtual std::optional<Error> Finish() { return std::nullopt; }
+  virtual Status Finish() { return {}; }
 };
 
 // Creates the exporter of one format, which writes to `output`. `output` must outlive it.

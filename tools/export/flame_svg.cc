@@ -10,7 +10,6 @@
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/groups/flame_box_tree.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

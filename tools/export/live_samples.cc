@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "tools/export/exporter.h"
 #include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
@@ -47,7 +46,7 @@ class LiveFilter final : public Exporter {
     behind_->End(recording, asked);
   }
 
-  std::optional<Error> Finish() override { return behind_->Finish(); }
+  Status Finish() override { return behind_->Finish(); }
 
  private:
   const std::optional<TimePoint> at_;

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -80,6 +80,14 @@ struct Line {
   std::string text;
   std::vector<Field> fields;
   Detail detail = Detail::kAlways;
+
+  // Appends text, with the fields of its placeholders.
+  Line& Continue(const std::string& more, std::vector<Field> its_fields = {}) {
+    text += more;
+    fields.insert(fields.end(), std::make_move_iterator(its_fields.begin()), std::make_move_iterator(its_fields.end()));
+    return *this;
+  }
+  Line& Continue(const Line& more) { return Continue(more.text, more.fields); }
 };
 
 inline Line Sentence(std::string text, std::vector<Field> fields = {}) {
@@ -116,6 +124,12 @@ struct Column {
   Detail interval = Detail::kWide;  // for the 95 % interval; one interval of a table should be kAlways at 80 columns
 };
 
+// Gets a part of a member: {"bytes", "bytes", Unit::kBytes, Detail::kAlways, PartOf(&Row::live, &Live::bytes)}.
+template <typename T, typename Outer, typename Part>
+auto PartOf(Outer T::*member, Part part) {
+  return [=](const T& row) { return Value(std::invoke(part, row.*member)); };
+}
+
 struct Row {
   std::vector<Value> cells;
   std::string lead;                // before the last column, only in text; never shortened
@@ -128,10 +142,8 @@ struct Row {
 };
 
 struct Table {
-  std::string
-      // name of the array of rows, which tables with the same name share; "tables[]": an object {fields, "count",
-      // "rows"}
-      name;
+  // The array of rows, which tables with the same name share; "tables[]": an object {fields, "count", "rows"}.
+  std::string name;
   std::vector<Field> fields;  // of that object; the first columns in CSV
   std::vector<ColumnInfo> columns;
   std::vector<Row> rows;
@@ -160,6 +172,14 @@ Table MakeTable(std::string name, const std::vector<Column<T>>& columns, const s
     table.columns.push_back({of.name, of.heading, of.unit, of.detail, of.interval, 0});
   for (const T& row : rows) table.rows.push_back(MakeRow(columns, row));
   if (table.count < rows.size()) table.count = rows.size();
+  return table;
+}
+
+// Only in JSON and CSV.
+template <typename T>
+Table HiddenTable(std::string name, const std::vector<Column<T>>& columns, const std::vector<T>& rows) {
+  Table table = MakeTable(std::move(name), columns, rows);
+  table.detail = Detail::kJsonOnly;
   return table;
 }
 

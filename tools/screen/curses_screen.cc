@@ -7,7 +7,6 @@
 #include <array>
 #include <clocale>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include "tools/screen/terminal_entries.h"

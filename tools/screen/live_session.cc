@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/temporary_recording.h"
@@ -66,24 +67,19 @@ Result<Subject> SubjectOf(const std::string& name) {
                   .temporary = {}};
   if (FindLiveRecording(java->process)) return subject;
   PrintError(fmt::format("PID {}: starting a recording, which ends with this view", pid));
-  auto started = TemporaryRecording::Start(*java, AgentOptions(), kAttachTimeoutMs);
-  if (!started.ok()) return started.error();
-  subject.temporary = std::move(*started);
+  ASSIGN_OR_RETURN(subject.temporary, TemporaryRecording::Start(*java, AgentOptions(), kAttachTimeoutMs));
   return subject;
 }
 
 // As in `heaprec dump`.
 Result<uint64_t> Save(const Subject& subject, const std::string& path) {
-  auto recording = subject.Open();
-  if (!recording.ok()) return recording.error();
-  auto file = OutputFile::Open(path, /*overwrite=*/false);
-  if (!file.ok()) return file.error();
-  const auto written = Rewrite(recording->get(), format::kEndDump, &(*file)->output());
-  if (!written.ok()) return written.error();
-  (*file)->output().Flush();
-  if ((*file)->output().failed()) return Error{path + ": not written"};
-  if (const Status committed = (*file)->Commit(); !committed) return committed.error();
-  return written->events;
+  ASSIGN_OR_RETURN(auto recording, subject.Open());
+  ASSIGN_OR_RETURN(auto file, OutputFile::Open(path, /*overwrite=*/false));
+  ASSIGN_OR_RETURN(const auto written, Rewrite(recording.get(), format::kEndDump, &file->output()));
+  file->output().Flush();
+  if (file->output().failed()) return Error{path + ": not written"};
+  RETURN_IF_ERROR(file->Commit());
+  return written.events;
 }
 
 class Session {

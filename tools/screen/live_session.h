@@ -1,8 +1,6 @@
 // heaprec top --follow: the live view of a JVM, or of a recording that is still growing.
 #pragma once
 
-#include <string>
-
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/summary/follow_query.h"
 #include "tools/text/exit_code.h"

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <memory>
-#include <optional>
 
 #include "tools/export/page/report_page.h"
 #include "tools/fleet/rows/slices.h"
@@ -17,7 +15,6 @@
 #include "tools/input/recording_kind.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/value_format.h"
-#include "tools/report/compare/reports.h"
 #include "tools/report/page/recording_page.h"
 #include "tools/text/text.h"
 

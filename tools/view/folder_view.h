@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/analysis/estimate/confidence_interval.h"

@@ -1,7 +1,6 @@
 // The formats of `heaprec export`, by name.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 // Format:
 // https://github.com/open-telemetry/opentelemetry-proto/blob/v1.11.0/opentelemetry/proto/profiles/v1development/profiles.proto
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <protozero/pbf_builder.hpp>
 #include <string>
@@ -187,7 +186,7 @@ class Otlp final : public LabelledExporter {
     WriteRows();
   }
 
-  std::optional<Error> Finish() override {
+  Status Finish() override {
     std::string bytes;
     {
       pbf_builder<ProfilesData> message(bytes);
@@ -195,7 +194,7 @@ class Otlp final : public LabelledExporter {
       dictionary_.WriteTo(&table);
     }
     output_.Append(bytes);
-    return std::nullopt;
+    return {};
   }
 
  private:

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <new>
 #include <protozero/pbf_builder.hpp>
 #include <string>
@@ -97,7 +96,7 @@ class Pprof final : public LabelledExporter {
     for (const std::string& remark : Provenance(recording, streams_)) comments_.push_back(strings_.NumberOf(remark));
   }
 
-  std::optional<Error> Finish() override {
+  Status Finish() override {
     WriteRows();
     WriteFunctionsAndLocations();
     WriteRest();
@@ -107,7 +106,7 @@ class Pprof final : public LabelledExporter {
     }
     gzip_.Write(bytes_);
     gzip_.Finish();
-    return std::nullopt;
+    return {};
   }
 
  private:

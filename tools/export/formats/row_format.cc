@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "format/model/thread_name.h"
-#include "tools/export/exporter.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {

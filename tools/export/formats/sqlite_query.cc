@@ -25,7 +25,7 @@ std::string Listed(sqlite3* database, const char* sql) {
   return text;
 }
 
-std::string Names(sqlite3* database) {
+std::string TableNames(sqlite3* database) {
   return Listed(database,
                 "SELECT iif(type = 'view', 'views: ', '; tables: ') || group_concat(name, ', ') "
                 "FROM sqlite_master WHERE type IN ('table', 'view') GROUP BY type ORDER BY type DESC");
@@ -47,7 +47,7 @@ std::string Sentence(sqlite3* database, const std::string& query) {
     sentence += fmt::format(", at character {}: {}", offset + 1, query.substr(static_cast<size_t>(offset), 40));
   }
   sqlite3_set_authorizer(database, nullptr, nullptr);
-  return sentence + "; " + Names(database) + "; 'heaprec sql REC' lists their columns";
+  return sentence + "; " + TableNames(database) + "; 'heaprec sql REC' lists their columns";
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "format/model/thread_name.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/export/exporter.h"
 #include "tools/input/confined_open.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
@@ -110,15 +110,15 @@ class SqliteExporter final : public Exporter {
   void End(const Recording& recording, AskedRange asked) override {
     if (store_) store_->End(recording, asked);
   }
-  std::optional<Error> Finish() override {
+  Status Finish() override {
     if (!store_) return Error{error_};
-    if (auto error = store_->Finish()) return error;
+    RETURN_IF_ERROR(store_->Finish());
     store_.reset();
     return Copy();
   }
 
  private:
-  std::optional<Error> Copy() {
+  Status Copy() {
     std::array<char, 1 << 16> piece;
     off_t at = 0;
     while (!output_.failed()) {
@@ -129,7 +129,7 @@ class SqliteExporter final : public Exporter {
       output_.Tick();
       at += size;
     }
-    return std::nullopt;
+    return {};
   }
 
   Output& output_;
@@ -351,13 +351,13 @@ void SqliteStore::End(const Recording& recording, AskedRange) {
                               calibration_.heap, calibration_.exceptions));
 }
 
-std::optional<Error> SqliteStore::Finish() {
+Status SqliteStore::Finish() {
   if (error_.empty() && with_indices_) Run(kSqliteIndices);
   if (error_.empty()) Run(kSqliteViews);
   if (error_.empty()) Run("COMMIT");
   inserts_.reset();
   if (!error_.empty()) return Error{error_};
-  return std::nullopt;
+  return {};
 }
 
 std::unique_ptr<Exporter> MakeSqlite(const ExportSettings& settings, Output* output) {

@@ -8,7 +8,6 @@
 #include <sqlite3.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "tools/export/catalogue.h"
@@ -33,7 +32,7 @@ class SqliteStore final : public Exporter {
   void Begin(const Recording& recording) override;
   void Add(const FilteredBlock& block) override;
   void End(const Recording& recording, AskedRange) override;
-  std::optional<Error> Finish() override;
+  Status Finish() override;
 
   // Valid after Finish.
   sqlite3* database() { return database_; }

@@ -44,7 +44,7 @@ class Collapsed final : public Exporter {
   void Begin(const Recording&) override { totals_.StartRecording(); }
   void Add(const FilteredBlock& block) override { totals_.Add(block); }
 
-  std::optional<Error> Finish() override {
+  Status Finish() override {
     for (Id frame = 0; frame < catalogue_.frames().size(); ++frame) names_.push_back(FrameText(catalogue_, frame));
     SortChildren();
     // A parent's line precedes those of its children: in order of frames, the root first.
@@ -61,7 +61,7 @@ class Collapsed final : public Exporter {
       line_ += names_[catalogue_.stacks()[child].frame];
       Write(child);
     }
-    return std::nullopt;
+    return {};
   }
 
  private:
@@ -144,7 +144,7 @@ class Speedscope final : public Exporter {
     if (settings_.exceptions) WriteProfile("exceptions thrown" + which, "none", kThrows);
   }
 
-  std::optional<Error> Finish() override {
+  Status Finish() override {
     fmt::format_to(fmt::appender(output_.text()), "],\"name\":\"heaprec, {} weights\",\"shared\":{{\"frames\":[",
                    WeightsName(settings_));
     for (Id frame = 0; frame < catalogue_.frames().size(); ++frame) {
@@ -156,7 +156,7 @@ class Speedscope final : public Exporter {
       output_.Tick();
     }
     Append(output_.text(), "]}}\n");
-    return std::nullopt;
+    return {};
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "tools/analysis/live/live_sum.h"
 
 namespace heaprec::tools::fleet {
@@ -20,11 +21,12 @@ std::string HostOf(const RecordingInfo& info) { return info.service + '\0' + inf
 // Sums everything that passes the filter: rows of sites, each of which is added separately.
 Result<PooledSums> PoolAll(Source* source, const Selection& selection) {
   const FleetEstimator estimator(selection.totals);
-  auto pooled = source->Pool(
-      {.range = selection.range, .recordings = estimator.scales(), .by = RowGrain::kSite, .filter = selection.filter});
-  if (!pooled.ok()) return pooled.error();
+  ASSIGN_OR_RETURN(auto pooled, source->Pool({.range = selection.range,
+                                              .recordings = estimator.scales(),
+                                              .by = RowGrain::kSite,
+                                              .filter = selection.filter}));
   PooledSums all;
-  for (const PooledRow& row : *pooled) all += row.pooled;
+  for (const PooledRow& row : pooled) all += row.pooled;
   return all;
 }
 
@@ -154,16 +156,16 @@ std::vector<ServiceRow> Services(const Selection& selection) {
 
 Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, size_t limit) {
   const FleetEstimator estimator(selection.totals);
-  auto pooled =
-      source->Pool({.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter});
-  if (!pooled.ok()) return pooled.error();
-  std::ranges::sort(*pooled, [](const PooledRow& a, const PooledRow& b) {
+  ASSIGN_OR_RETURN(
+      auto pooled,
+      source->Pool({.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter}));
+  std::ranges::sort(pooled, [](const PooledRow& a, const PooledRow& b) {
     return std::tuple(-a.pooled.sums.bytes, a.key) < std::tuple(-b.pooled.sums.bytes, b.key);
   });
   TopAnswer answer;
-  answer.count = pooled->size();
-  if (limit > 0 && pooled->size() > limit) pooled->resize(limit);
-  for (const PooledRow& row : *pooled) {
+  answer.count = pooled.size();
+  if (limit > 0 && pooled.size() > limit) pooled.resize(limit);
+  for (const PooledRow& row : pooled) {
     answer.rows.push_back({row.key,
                            {},
                            estimator.Bytes(row.pooled),
@@ -171,7 +173,7 @@ Result<TopAnswer> Top(Source* source, const Selection& selection, RowGrain by, s
                            estimator.Share(row.pooled),
                            row.pooled.sums.samples});
   }
-  if (auto error = NameRows(source, &answer.rows)) return *error;
+  RETURN_IF_ERROR(NameRows(source, &answer.rows));
   return answer;
 }
 
@@ -185,20 +187,18 @@ Result<std::vector<TimelineRow>> Timeline(Source* source, const Selection& selec
   const FleetEstimator estimator(selection.totals);
   std::vector<TimelineRow> rows;
   if (is_filtered) {
-    auto pooled = source->Pool({.range = selection.range,
-                                .recordings = estimator.FactorsOnly(),
-                                .by = selection.filter.sites ? RowGrain::kSite : RowGrain::kClass,
-                                .filter = selection.filter,
-                                .rows_of = RowsOf::kStep,
-                                .step = step});
-    if (!pooled.ok()) return pooled.error();
-    for (const PooledRow& row : *pooled) {
+    ASSIGN_OR_RETURN(auto pooled, source->Pool({.range = selection.range,
+                                                .recordings = estimator.FactorsOnly(),
+                                                .by = selection.filter.sites ? RowGrain::kSite : RowGrain::kClass,
+                                                .filter = selection.filter,
+                                                .rows_of = RowsOf::kStep,
+                                                .step = step}));
+    for (const PooledRow& row : pooled) {
       rows.push_back({row.step, Scaled(estimator.BytesOfPart(row.pooled), 1.0 / step)});
     }
   } else {
-    auto steps = source->TotalsOf(selection.range, selection.ids(), step);
-    if (!steps.ok()) return steps.error();
-    for (const TotalsRow& one : *steps) {
+    ASSIGN_OR_RETURN(auto steps, source->TotalsOf(selection.range, selection.ids(), step));
+    for (const TotalsRow& one : steps) {
       const double counted = one.counted.counted;
       PooledSums uncounted;
       uncounted.Add(one.uncounted.all, {});
@@ -222,59 +222,52 @@ Result<ShowAnswer> Show(Source* source, const Selection& selection, const std::s
              std::tie(row.service, row.version, row.environment);
     });
     std::erase_if(part.totals, [&](const auto& one) { return part.Find(one.first) == nullptr; });
-    auto of_part = PoolAll(source, part);
-    if (!of_part.ok()) return of_part.error();
-    all += *of_part;
+    ASSIGN_OR_RETURN(auto of_part, PoolAll(source, part));
+    all += of_part;
     const FleetEstimator estimator(part.totals);
-    row.bytes = estimator.Bytes(*of_part);
-    row.share = estimator.Share(*of_part).value;
+    row.bytes = estimator.Bytes(of_part);
+    row.share = estimator.Share(of_part).value;
     row.per_second = Scaled(row.bytes, row.host_seconds > 0 ? 1 / row.host_seconds : 0);
-    row.objects_per_second = Scaled(estimator.Objects(*of_part), row.host_seconds > 0 ? 1 / row.host_seconds : 0);
+    row.objects_per_second = Scaled(estimator.Objects(of_part), row.host_seconds > 0 ? 1 / row.host_seconds : 0);
     answer.services.push_back(row);
   }
   const FleetEstimator estimator(selection.totals);
   answer.bytes = estimator.Bytes(all);
   answer.share = estimator.Share(all);
-  auto classes = Top(source, selection, RowGrain::kClass, 0);
-  if (!classes.ok()) return classes.error();
-  answer.classes = std::move(classes->rows);
-  auto timeline = Timeline(source, selection, 0);
-  if (!timeline.ok()) return timeline.error();
-  answer.timeline = std::move(*timeline);
+  ASSIGN_OR_RETURN(auto classes, Top(source, selection, RowGrain::kClass, 0));
+  answer.classes = std::move(classes.rows);
+  ASSIGN_OR_RETURN(answer.timeline, Timeline(source, selection, 0));
   return answer;
 }
 
 // heaprec fleet live: what is live in the processes of a fleet.
 Result<FleetLiveAnswer> FleetLive(Source* source, const Selection& selection, RowGrain by, size_t limit) {
   FleetLiveAnswer answer;
-  auto snapshots = source->LiveMoments(selection.range, selection.ids());
-  if (!snapshots.ok()) return snapshots.error();
-  if (snapshots->empty()) {
+  ASSIGN_OR_RETURN(auto snapshots, source->LiveMoments(selection.range, selection.ids()));
+  if (snapshots.empty()) {
     return Error{"none of the recordings tracked objects; record with the agent's option live"};
   }
-  answer.untracked = selection.recordings.size() - snapshots->size();
-  const std::vector<LiveMoment> running = OfRunning(*snapshots, source->slice_seconds(), &answer);
+  answer.untracked = selection.recordings.size() - snapshots.size();
+  const std::vector<LiveMoment> running = OfRunning(snapshots, source->slice_seconds(), &answer);
   std::set<std::pair<std::string, std::string>> hosts;
   for (const LiveMoment& one : running) {
     if (const RecordingInfo* info = selection.Find(one.recording)) hosts.emplace(info->service, info->host);
   }
   answer.hosts = hosts.size();
-  auto all = source->Live(running, RowGrain::kWhole, {});
-  if (!all.ok()) return all.error();
+  ASSIGN_OR_RETURN(auto all, source->Live(running, RowGrain::kWhole, {}));
   Whole whole;
-  for (const PooledLive& row : *all) whole.total += TotalOf(row);
+  for (const PooledLive& row : all) whole.total += TotalOf(row);
   whole.unit = whole.total.bytes > 0 ? whole.total.Unit() : UnitOfAllocations(selection);
-  for (const PooledLive& row : *all) answer.all = AnswerOf(row, whole);
+  for (const PooledLive& row : all) answer.all = AnswerOf(row, whole);
   answer.none = TotalInterval(0, 0, whole.unit);
-  auto rows = source->Live(running, by, selection.filter);
-  if (!rows.ok()) return rows.error();
-  for (const PooledLive& row : *rows) answer.rows.push_back(AnswerOf(row, whole));
+  ASSIGN_OR_RETURN(auto rows, source->Live(running, by, selection.filter));
+  for (const PooledLive& row : rows) answer.rows.push_back(AnswerOf(row, whole));
   std::ranges::sort(answer.rows, [](const LiveRowAnswer& a, const LiveRowAnswer& b) {
     return std::tuple(-SizeOf(a), a.key) < std::tuple(-SizeOf(b), b.key);
   });
   answer.count = answer.rows.size();
   if (limit > 0 && answer.rows.size() > limit) answer.rows.resize(limit);
-  if (auto error = NameRows(source, &answer.rows)) return *error;
+  RETURN_IF_ERROR(NameRows(source, &answer.rows));
   return answer;
 }
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "tools/analysis/estimate/confidence_interval.h"
+#include "base/assign_or_return.h"
 #include "tools/fleet/answers/answers.h"
 
 namespace heaprec::tools::fleet {
@@ -107,12 +107,10 @@ HostComparison CompareRow(const Moments& row, const DiffAnswer& answer) {
 }
 
 // Adds the sites that together have a sufficient share of the bytes of both sides.
-std::optional<Error> AddRows(Source* source, const CompareQuery& query, const DiffOptions& options,
-                             DiffAnswer* answer) {
-  auto moments = source->Compare(query);
-  if (!moments.ok()) return moments.error();
+Status AddRows(Source* source, const CompareQuery& query, const DiffOptions& options, DiffAnswer* answer) {
+  ASSIGN_OR_RETURN(auto moments, source->Compare(query));
   const double least = options.min_share * (answer->all.before + answer->all.after);
-  for (const Moments& row : *moments) {
+  for (const Moments& row : moments) {
     DiffRow one{.key = row.key, .name = {}, .rates = CompareRow(row, *answer)};
     if (one.rates.before + one.rates.after >= least) answer->rows.push_back(std::move(one));
   }
@@ -198,7 +196,7 @@ Result<DiffAnswer> DiffVersions(Source* source, const Selection& selection, cons
   answer.hosts_after = other.rates.size();
   answer.all = CompareHosts(SumsOf(one.rates), SumsOf(other.rates));
   const CompareQuery query{.by = options.by, .filter = selection.filter, .before = one.side, .after = other.side};
-  if (auto error = AddRows(source, query, options, &answer)) return *error;
+  RETURN_IF_ERROR(AddRows(source, query, options, &answer));
   return answer;
 }
 
@@ -207,12 +205,10 @@ Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32
   // The slice that contains the time belongs to neither side.
   const TimeRange first{selection.range.from, deploy / slice * slice};
   const TimeRange second{static_cast<uint32_t>((uint64_t{deploy} + slice - 1) / slice * slice), selection.range.to};
-  auto before = TotalsIn(source, selection, first);
-  if (!before.ok()) return before.error();
-  auto after = TotalsIn(source, selection, second);
-  if (!after.ok()) return after.error();
+  ASSIGN_OR_RETURN(auto before, TotalsIn(source, selection, first));
+  ASSIGN_OR_RETURN(auto after, TotalsIn(source, selection, second));
   Hosts hosts;
-  SideOfHosts one = SideOf(selection, first, *before, &hosts), other = SideOf(selection, second, *after, &hosts);
+  SideOfHosts one = SideOf(selection, first, before, &hosts), other = SideOf(selection, second, after, &hosts);
   for (auto [of, in] : {std::pair(&one, &other), std::pair(&other, &one)}) {
     std::erase_if(of->side.recordings, [&](const RecordingScale& scale) { return !in->rates.contains(scale.host); });
     std::erase_if(of->rates, [&](const auto& rate) { return !in->rates.contains(rate.first); });
@@ -231,7 +227,7 @@ Result<DiffAnswer> DiffDeploy(Source* source, const Selection& selection, uint32
   }
   answer.all = ComparePaired(sum_before, sum_after, squares, one.rates.size());
   const CompareQuery query{.by = options.by, .filter = selection.filter, .before = one.side, .after = other.side};
-  if (auto error = AddRows(source, query, options, &answer)) return *error;
+  RETURN_IF_ERROR(AddRows(source, query, options, &answer));
   return answer;
 }
 
@@ -239,11 +235,10 @@ Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& select
                                          double least_z) {
   const FleetEstimator estimator(selection.totals);
   PoolQuery query{.range = selection.range, .recordings = estimator.scales(), .by = by, .filter = selection.filter};
-  auto pooled = source->Pool(query);
-  if (!pooled.ok()) return pooled.error();
+  ASSIGN_OR_RETURN(auto pooled, source->Pool(query));
   const double least = min_share * estimator.Total().value;
   std::set<uint64_t> classes, sites;
-  for (const PooledRow& row : *pooled) {
+  for (const PooledRow& row : pooled) {
     if (row.pooled.sums.bytes < least) continue;
     if (by != RowGrain::kSite) classes.insert(row.key.class_id);
     if (by != RowGrain::kClass) sites.insert(row.key.site);
@@ -254,10 +249,9 @@ Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& select
   query.recordings = SideOf(selection, selection.range, selection.totals, &hosts).side.recordings;
   query.rows_of = RowsOf::kHost;
   if (hosts.size() < 3) return Error{"outliers need three or more hosts"};
-  auto rates = source->Pool(query);
-  if (!rates.ok()) return rates.error();
+  ASSIGN_OR_RETURN(auto rates, source->Pool(query));
   std::map<RowKey, std::vector<HostRate>> by_key;
-  for (const PooledRow& row : *rates) {
+  for (const PooledRow& row : rates) {
     by_key[row.key].push_back({row.host, row.pooled.sums.bytes, row.pooled.sums.variance});
   }
   std::vector<OutlierRow> rows;
@@ -269,7 +263,7 @@ Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& select
   std::ranges::sort(rows, [](const OutlierRow& a, const OutlierRow& b) {
     return std::tuple(-std::abs(a.z), a.host, a.key) < std::tuple(-std::abs(b.z), b.host, b.key);
   });
-  if (auto error = NameRows(source, &rows)) return *error;
+  RETURN_IF_ERROR(NameRows(source, &rows));
   return rows;
 }
 

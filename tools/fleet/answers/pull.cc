@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/assign_or_return.h"
 #include "format/bytes/layout.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/fleet/answers/answers.h"
@@ -19,7 +20,6 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording_kind.h"
 #include "tools/text/messages.h"
-#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::fleet {
@@ -61,13 +61,10 @@ Result<Named> NamesFor(Source* source, const std::vector<FleetSample>& samples) 
   for (const FleetSample& one : samples) ids.push_back(one.sample.stack);
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
-  auto stacks = source->StacksOf(ids);
-  if (!stacks.ok()) return stacks.error();
-  auto classes = source->NamesOf(NameKind::kClass, std::nullopt);
-  if (!classes.ok()) return classes.error();
-  auto methods = source->NamesOf(NameKind::kMethod, std::nullopt);
-  if (!methods.ok()) return methods.error();
-  return Named{std::move(*classes), std::move(*methods), std::move(*stacks)};
+  ASSIGN_OR_RETURN(auto stacks, source->StacksOf(ids));
+  ASSIGN_OR_RETURN(auto classes, source->NamesOf(NameKind::kClass, std::nullopt));
+  ASSIGN_OR_RETURN(auto methods, source->NamesOf(NameKind::kMethod, std::nullopt));
+  return Named{std::move(classes), std::move(methods), std::move(stacks)};
 }
 
 // Represents a host as a thread: its name, and its labels.
@@ -203,30 +200,25 @@ format::FileHeader HeaderOf(const Selection& selection, const Scope& scope, cons
 }  // namespace
 
 Result<Pulled> Pull(Source* source, const Selection& selection, uint64_t most, Output* output) {
-  auto samples = source->Samples({.range = selection.range,
-                                  .recordings = FleetEstimator(selection.totals).scales(),
-                                  .filter = selection.filter,
-                                  .most = most});
-  if (!samples.ok()) return samples.error();
-  if (samples->empty()) return Error{"no matching samples: they were shipped with --samples 0, or pruned"};
-  std::ranges::sort(*samples, {}, [](const FleetSample& one) {
-    return std::tuple(one.sample.time_ns, one.recording, one.sample.id);
-  });
-  auto names = NamesFor(source, *samples);
-  if (!names.ok()) return names.error();
+  ASSIGN_OR_RETURN(auto samples, source->Samples({.range = selection.range,
+                                                  .recordings = FleetEstimator(selection.totals).scales(),
+                                                  .filter = selection.filter,
+                                                  .most = most}));
+  if (samples.empty()) return Error{"no matching samples: they were shipped with --samples 0, or pruned"};
+  std::ranges::sort(
+      samples, {}, [](const FleetSample& one) { return std::tuple(one.sample.time_ns, one.recording, one.sample.id); });
+  ASSIGN_OR_RETURN(auto names, NamesFor(source, samples));
   const Scope scope = ScopeOf(selection);
-  const format::FileHeader header = HeaderOf(selection, scope, *samples);
+  const format::FileHeader header = HeaderOf(selection, scope, samples);
   std::map<uint64_t, format::Thread> threads;
   for (const RecordingInfo& info : selection.recordings) threads.emplace(info.id, ThreadOf(info, threads.size() + 1));
-  PulledWriter writer(header, *names, output);
-  for (const FleetSample& one : *samples) {
-    auto added = writer.Add(one.sample, threads[one.recording]);
-    if (!added.ok()) return added.error();
+  PulledWriter writer(header, names, output);
+  for (const FleetSample& one : samples) {
+    RETURN_IF_ERROR(writer.Add(one.sample, threads[one.recording]));
   }
   const uint64_t end_ns = scope.to * kSecondNs;
-  auto ended = writer.End(end_ns > header.start_epoch_ns ? end_ns - header.start_epoch_ns : 0);
-  if (!ended.ok()) return ended.error();
-  return Pulled{.samples = samples->size(), .hosts = scope.hosts, .recordings = scope.recordings};
+  RETURN_IF_ERROR(writer.End(end_ns > header.start_epoch_ns ? end_ns - header.start_epoch_ns : 0));
+  return Pulled{.samples = samples.size(), .hosts = scope.hosts, .recordings = scope.recordings};
 }
 
 void PullOptions::AddTo(Command& command) {

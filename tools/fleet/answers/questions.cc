@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/assign_or_return.h"
 #include "base/duration.h"
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/answers/reports.h"
@@ -105,31 +106,27 @@ Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise) {
 }
 
 Result<SchemaOptions> TableOptions::Schema() const {
-  auto seconds = SliceOf(slice_ns, 600);
-  if (!seconds.ok()) return seconds.error();
+  ASSIGN_OR_RETURN(auto seconds, SliceOf(slice_ns, 600));
   if (!cluster.empty() && !IsIdentifier(cluster)) {
     return Error{fmt::format("--cluster: '{}' is not a cluster name", cluster)};
   }
-  return SchemaOptions{.slice_seconds = *seconds, .cluster = cluster, .retention = retention};
+  return SchemaOptions{.slice_seconds = seconds, .cluster = cluster, .retention = retention};
 }
 
 Result<render::Report> InitTables(Server* server, const SchemaOptions& schema) {
-  auto tables = InitSchema(server, schema);
-  if (!tables.ok()) return tables.error();
-  return TablesReport(*tables, *server);
+  ASSIGN_OR_RETURN(auto tables, InitSchema(server, schema));
+  return TablesReport(tables, *server);
 }
 
 Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now) {
-  auto there = ReadSchema(server);
-  if (!there.ok()) return there.error();
-  auto expired = ExpiredPartitions(server, options.retention, now);
-  if (!expired.ok()) return expired.error();
+  RETURN_IF_ERROR(ReadSchema(server));
+  ASSIGN_OR_RETURN(auto expired, ExpiredPartitions(server, options.retention, now));
   if (options.drops) {
-    for (const Partition& one : *expired) {
-      if (auto error = Drop(server, one)) return *error;
+    for (const Partition& one : expired) {
+      RETURN_IF_ERROR(Drop(server, one));
     }
   }
-  return PruneReport(*expired, options.drops);
+  return PruneReport(expired, options.drops);
 }
 
 }  // namespace heaprec::tools::fleet

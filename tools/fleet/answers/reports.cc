@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/assign_or_return.h"
 #include "tools/fleet/answers/selection.h"
 
 namespace heaprec::tools::fleet {
@@ -20,8 +21,6 @@ using render::Sentence;
 using render::Unit;
 using render::Value;
 
-constexpr uint64_t kSecond = 1'000'000'000;
-
 const char* Heading(RowGrain by) {
   if (by == RowGrain::kClass) return "class";
   return by == RowGrain::kSite ? "site" : "class and site";
@@ -31,6 +30,12 @@ template <typename Row>
 std::vector<Row> FirstOf(const std::vector<Row>& rows, size_t limit) {
   if (limit == 0 || rows.size() <= limit) return rows;
   return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(limit)};
+}
+
+// A table, or a text if it has no rows.
+render::Table TableOr(const char* empty, render::Table table) {
+  table.empty = empty;
+  return table;
 }
 
 Report WithScope(const char* schema, const Scope& scope) {
@@ -58,11 +63,17 @@ std::vector<Column<TopRow>> TopColumns(const char* heading) {
           {"name", heading, Unit::kText, Detail::kAlways, &TopRow::name}};
 }
 
-const std::vector<Column<TimelineRow>>& TimelineColumns() {
-  static const std::vector<Column<TimelineRow>> kColumns{
+render::Table TimelineTable(const char* name, const std::vector<TimelineRow>& rows) {
+  const std::vector<Column<TimelineRow>> columns{
       {"bytes_per_second", "rate", Unit::kBytesPerSecond, Detail::kAlways, &TimelineRow::per_second, Detail::kAlways},
-      {"time", "UTC", Unit::kText, Detail::kAlways, [](const TimelineRow& row) { return Value(TimeText(row.time)); }}};
-  return kColumns;
+      {"time", "UTC", Unit::kText, Detail::kAlways, [](const TimelineRow& row) { return TimeText(row.time); }}};
+  return MakeTable(name, columns, rows);
+}
+
+render::Line Course(const std::vector<TimelineRow>& rows) {
+  std::vector<double> rates;
+  for (const TimelineRow& row : rows) rates.push_back(row.per_second.value);
+  return Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly);
 }
 
 std::string NameOf(const ServiceRow& row) {
@@ -99,19 +110,15 @@ Value ChangeOf(const HostComparison& rates) {
 }
 
 std::vector<Column<DiffRow>> DiffColumns(const char* heading) {
-  return {
-      {"before", "before", Unit::kBytesPerSecond, Detail::kAlways,
-       [](const DiffRow& row) { return Value(row.rates.before); }},
-      {"after", "after", Unit::kBytesPerSecond, Detail::kAlways,
-       [](const DiffRow& row) { return Value(row.rates.after); }},
-      {"change", "change", Unit::kGrowth, Detail::kAlways, [](const DiffRow& row) { return ChangeOf(row.rates); },
-       Detail::kAlways},
-      {"verdict", "", Unit::kText, Detail::kJsonOnly, [](const DiffRow& row) { return Value(VerdictOf(row.rates)); }},
-      {"p", "p", Unit::kProbability, Detail::kWide, [](const DiffRow& row) { return Value(row.rates.p); }},
-      {"q", "", Unit::kProbability, Detail::kJsonOnly, [](const DiffRow& row) { return Value(row.rates.q); }},
-      {"detectable", "detectable", Unit::kBytesPerSecond, Detail::kWide,
-       [](const DiffRow& row) { return Value(row.rates.detectable); }},
-      {"name", heading, Unit::kText, Detail::kAlways, &DiffRow::name}};
+  const auto of = [](auto part) { return render::PartOf(&DiffRow::rates, part); };
+  return {{"before", "before", Unit::kBytesPerSecond, Detail::kAlways, of(&HostComparison::before)},
+          {"after", "after", Unit::kBytesPerSecond, Detail::kAlways, of(&HostComparison::after)},
+          {"change", "change", Unit::kGrowth, Detail::kAlways, of(ChangeOf), Detail::kAlways},
+          {"verdict", "", Unit::kText, Detail::kJsonOnly, of(VerdictOf)},
+          {"p", "p", Unit::kProbability, Detail::kWide, of(&HostComparison::p)},
+          {"q", "", Unit::kProbability, Detail::kJsonOnly, of(&HostComparison::q)},
+          {"detectable", "detectable", Unit::kBytesPerSecond, Detail::kWide, of(&HostComparison::detectable)},
+          {"name", heading, Unit::kText, Detail::kAlways, &DiffRow::name}};
 }
 
 Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
@@ -119,9 +126,8 @@ Result<DiffAnswer> DiffOf(const FleetQuestion& of) {
   if (of.options.deploy.empty()) {
     return DiffVersions(of.source, of.selection, of.options.words[0], of.options.words[1], how);
   }
-  const auto deploy = ParseFleetTime(of.options.deploy, static_cast<uint32_t>(std::time(nullptr)));
-  if (!deploy.ok()) return deploy.error();
-  return DiffDeploy(of.source, of.selection, *deploy, how);
+  ASSIGN_OR_RETURN(const auto deploy, ParseFleetTime(of.options.deploy, static_cast<uint32_t>(std::time(nullptr))));
+  return DiffDeploy(of.source, of.selection, deploy, how);
 }
 
 // Bytes per day on a server's disk for a process like those that were shipped: measured bytes per row, rows per slice
@@ -146,46 +152,35 @@ Answered ServicesReport(const FleetQuestion& of) {
 
 Answered TopReport(const FleetQuestion& of) {
   const RowGrain by = of.by();
-  const auto answer = Top(of.source, of.selection, by, of.limit);
-  if (!answer.ok()) return answer.error();
+  ASSIGN_OR_RETURN(const auto answer, Top(of.source, of.selection, by, of.limit));
   Report report = WithScope("heaprec.fleet.top/1", ScopeOf(of.selection));
-  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer->count, Unit::kInteger}}));
-  render::Table table = MakeTable("rows", TopColumns(Heading(by)), answer->rows, answer->count);
-  table.empty = "Nothing matches.";
-  report.Add(std::move(table));
+  report.Add(Hidden({{"by", Heading(by), Unit::kText}, {"count", answer.count, Unit::kInteger}}));
+  report.Add(TableOr("Nothing matches.", MakeTable("rows", TopColumns(Heading(by)), answer.rows, answer.count)));
   return report;
 }
 
 Answered TimelineReport(const FleetQuestion& of) {
-  const auto rows = Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / kSecond));
-  if (!rows.ok()) return rows.error();
+  ASSIGN_OR_RETURN(const auto rows,
+                   Timeline(of.source, of.selection, static_cast<uint32_t>(of.options.step_ns / 1'000'000'000)));
   Report report = WithScope("heaprec.fleet.timeline/1", ScopeOf(of.selection));
-  std::vector<double> rates;
-  for (const TimelineRow& row : *rows) rates.push_back(row.per_second.value);
-  report.Add(Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly));
-  report.Add(MakeTable("rows", TimelineColumns(), *rows));
+  report.Add(Course(rows));
+  report.Add(TimelineTable("rows", rows));
   return report;
 }
 
 Answered DiffReport(const FleetQuestion& of) {
   const double rate = of.options.rate;
-  const auto answered = DiffOf(of);
-  if (!answered.ok()) return answered.error();
-  const DiffAnswer& answer = *answered;
+  ASSIGN_OR_RETURN(const DiffAnswer answer, DiffOf(of));
   Report report = WithScope("heaprec.fleet.diff/1", ScopeOf(of.selection));
   const HostComparison& all = answer.all;
-  report.Add(Sentence(answer.is_paired ? "{} host(s) before and after; per host {} before, {} after, change {}"
-                                       : "{} host(s) before, {} after; per host {} before, {} after, change {}",
-                      answer.is_paired
-                          ? std::vector<render::Field>{{"hosts", answer.hosts_before, Unit::kInteger},
-                                                       {"all.before", all.before, Unit::kBytesPerSecond},
-                                                       {"all.after", all.after, Unit::kBytesPerSecond},
-                                                       {"all.change", ChangeOf(all), Unit::kGrowth}}
-                          : std::vector<render::Field>{{"hosts_before", answer.hosts_before, Unit::kInteger},
-                                                       {"hosts_after", answer.hosts_after, Unit::kInteger},
-                                                       {"all.before", all.before, Unit::kBytesPerSecond},
-                                                       {"all.after", all.after, Unit::kBytesPerSecond},
-                                                       {"all.change", ChangeOf(all), Unit::kGrowth}}));
+  render::Line headline =
+      answer.is_paired ? Sentence("{} host(s) before and after", {{"hosts", answer.hosts_before, Unit::kInteger}})
+                       : Sentence("{} host(s) before, {} after", {{"hosts_before", answer.hosts_before, Unit::kInteger},
+                                                                  {"hosts_after", answer.hosts_after, Unit::kInteger}});
+  report.Add(
+      headline.Continue("; per host {} before, {} after, change {}", {{"all.before", all.before, Unit::kBytesPerSecond},
+                                                                      {"all.after", all.after, Unit::kBytesPerSecond},
+                                                                      {"all.change", ChangeOf(all), Unit::kGrowth}}));
   report.Add(Hidden({{"all.p", all.p, Unit::kProbability},
                      {"all.detectable", all.detectable, Unit::kBytesPerSecond},
                      {"paired", answer.is_paired, Unit::kText},
@@ -198,9 +193,8 @@ Answered DiffReport(const FleetQuestion& of) {
   // Text shows significant rows; JSON has all.
   std::vector<DiffRow> shown = answer.rows;
   if (of.limit > 0) std::erase_if(shown, [](const DiffRow& row) { return !row.rates.is_real; });
-  render::Table table = MakeTable("rows", DiffColumns(Heading(of.by())), FirstOf(shown, of.limit), shown.size());
-  table.empty = "No change is larger than the variation between hosts.";
-  report.Add(std::move(table));
+  report.Add(TableOr("No change is larger than the variation between hosts.",
+                     MakeTable("rows", DiffColumns(Heading(of.by())), FirstOf(shown, of.limit), shown.size())));
   return report;
 }
 
@@ -220,16 +214,15 @@ render::Report FullReport(const FleetQuestion& of) {
        [](const RecordingInfo& info) { return Value(TimeText(info.seen)); }},
       {"host", "host", Unit::kText, Detail::kAlways, &RecordingInfo::host}};
   render::Report report = WithScope("heaprec.fleet.outliers/1", ScopeOf(of.selection));
-  render::Table table = MakeTable("rows", columns, FirstOf(rows, of.limit), rows.size());
-  table.empty = "No process grows so that its memory will be full.";
-  report.Add(std::move(table));
+  report.Add(TableOr("No process grows so that its memory will be full.",
+                     MakeTable("rows", columns, FirstOf(rows, of.limit), rows.size())));
   return report;
 }
 
 Answered OutliersReport(const FleetQuestion& of) {
   if (of.options.by == kByTimeToFull) return FullReport(of);
-  const auto rows = Outliers(of.source, of.selection, of.by(), of.options.min_share, of.options.least_z);
-  if (!rows.ok()) return rows.error();
+  ASSIGN_OR_RETURN(const auto rows,
+                   Outliers(of.source, of.selection, of.by(), of.options.min_share, of.options.least_z));
   Report report = WithScope("heaprec.fleet.outliers/1", ScopeOf(of.selection));
   report.Add(Hidden({{"least_z", of.options.least_z, Unit::kNumber}}));
   const std::vector<Column<OutlierRow>> columns{
@@ -238,17 +231,14 @@ Answered OutliersReport(const FleetQuestion& of) {
       {"median", "median", Unit::kBytesPerSecond, Detail::kAlways, &OutlierRow::median},
       {"host", "host", Unit::kText, Detail::kAlways, &OutlierRow::host},
       {"name", Heading(of.by()), Unit::kText, Detail::kAlways, &OutlierRow::name}};
-  render::Table table = MakeTable("rows", columns, FirstOf(*rows, of.limit), rows->size());
-  table.empty = "No host differs that much from the others.";
-  report.Add(std::move(table));
+  report.Add(TableOr("No host differs that much from the others.",
+                     MakeTable("rows", columns, FirstOf(rows, of.limit), rows.size())));
   return report;
 }
 
 Answered LiveReport(const FleetQuestion& of) {
   const RowGrain by = of.by();
-  const auto answered = FleetLive(of.source, of.selection, by, of.limit);
-  if (!answered.ok()) return answered.error();
-  const FleetLiveAnswer& answer = *answered;
+  ASSIGN_OR_RETURN(const FleetLiveAnswer answer, FleetLive(of.source, of.selection, by, of.limit));
   Report report("heaprec.fleet.live/1");
   report.Add(Sentence("{} live in {} processes of {} host(s), {} UTC", {{"live.bytes", answer.all.bytes, Unit::kBytes},
                                                                         {"processes", answer.processes, Unit::kInteger},
@@ -274,28 +264,22 @@ Answered LiveReport(const FleetQuestion& of) {
       {"mean_age", "age", Unit::kSeconds, Detail::kAlways, &LiveRowAnswer::age_s},
       {"samples", "", Unit::kInteger, Detail::kJsonOnly, &LiveRowAnswer::samples},
       {"name", Heading(by), Unit::kText, Detail::kAlways, &LiveRowAnswer::name}};
-  render::Table table = MakeTable("rows", columns, answer.rows, answer.count);
-  table.empty = "Nothing is live.";
-  report.Add(std::move(table));
+  report.Add(TableOr("Nothing is live.", MakeTable("rows", columns, answer.rows, answer.count)));
   report.Add(Sentence("detection limit: a row without live samples holds at most {} (95 %)",
                       {{"detection_limit", answer.none.high, Unit::kBytes}}));
   return report;
 }
 
 Answered ShowReport(const FleetQuestion& of) {
-  const auto answered = Show(of.source, of.selection, of.options.words[0]);
-  if (!answered.ok()) return answered.error();
-  const ShowAnswer& answer = *answered;
+  ASSIGN_OR_RETURN(const ShowAnswer answer, Show(of.source, of.selection, of.options.words[0]));
   Report report = WithScope("heaprec.fleet.show/1", ScopeOf(of.selection));
   report.Add(Fact("site", {"site", answer.name, Unit::kText}));
   report.Add(Fact("bytes", {"bytes", answer.bytes, Unit::kBytes}));
   report.Add(Fact("share", {"share", answer.share, Unit::kShare}));
-  std::vector<double> rates;
-  for (const TimelineRow& row : answer.timeline) rates.push_back(row.per_second.value);
-  report.Add(Fact("course", {"", Value(rates), Unit::kSparkline}, Detail::kTextOnly));
+  report.Add(Course(answer.timeline));
   report.Add(MakeTable("services", ServiceColumns(), FirstOf(answer.services, of.limit), answer.services.size()));
   report.Add(MakeTable("classes", TopColumns("class"), FirstOf(answer.classes, of.limit), answer.classes.size()));
-  render::Table table = MakeTable("timeline", TimelineColumns(), answer.timeline);
+  render::Table table = TimelineTable("timeline", answer.timeline);
   table.detail = Detail::kJsonOnly;
   report.Add(std::move(table));
   return report;
@@ -316,9 +300,7 @@ Report PruneReport(const std::vector<Partition>& expired, bool is_dropped) {
       {"from", "from", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.from)); }},
       {"to", "to", Unit::kText, Detail::kAlways, [](const Partition& one) { return Value(TimeText(one.to)); }},
       {"table", "table", Unit::kText, Detail::kAlways, &Partition::table}};
-  render::Table table = MakeTable("partitions", columns, expired);
-  table.empty = "Nothing is too old.";
-  report.Add(std::move(table));
+  report.Add(TableOr("Nothing is too old.", MakeTable("partitions", columns, expired)));
   if (!is_dropped && !expired.empty()) report.Add(Note("Nothing was dropped; --yes drops these."));
   return report;
 }

@@ -17,17 +17,15 @@ namespace heaprec::tools::fleet {
 namespace {
 
 Result<std::vector<uint64_t>> IdsOf(Source* source, NameKind kind, const std::string& pattern) {
-  auto matcher = NamePattern::ForNames(pattern);
-  if (!matcher.ok()) return matcher.error();
-  const auto names = source->NamesOf(kind, std::nullopt);
-  if (!names.ok()) return names.error();
+  ASSIGN_OR_RETURN(auto matcher, NamePattern::ForNames(pattern));
+  ASSIGN_OR_RETURN(const auto names, source->NamesOf(kind, std::nullopt));
   std::vector<uint64_t> ids;
-  for (const auto& [id, name] : *names) {
-    if (matcher->Matches(name)) ids.push_back(id);
+  for (const auto& [id, name] : names) {
+    if (matcher.Matches(name)) ids.push_back(id);
   }
   if (ids.empty()) {
     std::set<std::string> all;
-    for (const auto& [id, name] : *names) all.insert(name);
+    for (const auto& [id, name] : names) all.insert(name);
     const std::string why = NoMatchText(kind == NameKind::kClass ? "class" : "method", NearestNames(pattern, all));
     return Error{fmt::format("'{}': {}", pattern, why)};
   }
@@ -94,39 +92,31 @@ const RecordingInfo* Selection::Find(uint64_t recording) const {
 }
 
 Result<std::map<uint64_t, Totals>> TotalsIn(Source* source, const Selection& selection, const TimeRange& range) {
-  const auto rows = source->TotalsOf(range, selection.ids(), 0);
-  if (!rows.ok()) return rows.error();
+  ASSIGN_OR_RETURN(const auto rows, source->TotalsOf(range, selection.ids(), 0));
   std::map<uint64_t, Totals> totals;
-  for (const TotalsRow& row : *rows) (totals[row.recording] += row.counted) += row.uncounted;
+  for (const TotalsRow& row : rows) (totals[row.recording] += row.counted) += row.uncounted;
   return totals;
 }
 
 Result<Selection> Select(Source* source, const SelectionOptions& options, uint32_t now) {
   Selection selection;
-  auto range = RangeOf(options, source->slice_seconds(), now);
-  if (!range.ok()) return range.error();
-  selection.range = *range;
-  auto infos = source->Recordings();
-  if (!infos.ok()) return infos.error();
-  const size_t all = infos->size();
-  std::erase_if(*infos, [&](const RecordingInfo& info) { return !IsChosen(info, options, *range); });
-  selection.recordings = std::move(*infos);
+  ASSIGN_OR_RETURN(selection.range, RangeOf(options, source->slice_seconds(), now));
+  ASSIGN_OR_RETURN(auto infos, source->Recordings());
+  const size_t all = infos.size();
+  std::erase_if(infos, [&](const RecordingInfo& info) { return !IsChosen(info, options, selection.range); });
+  selection.recordings = std::move(infos);
   std::ranges::sort(selection.recordings, {}, &RecordingInfo::id);
   if (selection.recordings.empty()) {
     return Error{fmt::format("none of {} recordings matches; 'heaprec fleet services' lists them", all)};
   }
-  auto totals = TotalsIn(source, selection, selection.range);
-  if (!totals.ok()) return totals.error();
-  selection.totals = std::move(*totals);
+  ASSIGN_OR_RETURN(selection.totals, TotalsIn(source, selection, selection.range));
   std::erase_if(selection.recordings, [&](const RecordingInfo& info) { return !selection.totals.contains(info.id); });
   if (selection.recordings.empty()) return Error{"no data in this time"};
   for (const auto& [pattern, kind, into] :
        {std::tuple(&options.class_name, NameKind::kClass, &selection.filter.classes),
         std::tuple(&options.site, NameKind::kMethod, &selection.filter.sites)}) {
     if (pattern->empty()) continue;
-    auto ids = IdsOf(source, kind, *pattern);
-    if (!ids.ok()) return ids.error();
-    *into = std::move(*ids);
+    ASSIGN_OR_RETURN(*into, IdsOf(source, kind, *pattern));
   }
   return selection;
 }
@@ -137,13 +127,11 @@ Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<R
     if (key.class_id != 0) class_ids.push_back(key.class_id);
     if (key.site != 0) site_ids.push_back(key.site);
   }
-  const auto classes = source->NamesOf(NameKind::kClass, class_ids);
-  if (!classes.ok()) return classes.error();
-  const auto sites = source->NamesOf(NameKind::kMethod, site_ids);
-  if (!sites.ok()) return sites.error();
+  ASSIGN_OR_RETURN(const auto classes, source->NamesOf(NameKind::kClass, class_ids));
+  ASSIGN_OR_RETURN(const auto sites, source->NamesOf(NameKind::kMethod, site_ids));
   std::vector<std::string> names;
   for (const RowKey& key : keys) {
-    const std::string class_name = NameIn(*classes, key.class_id), site = NameIn(*sites, key.site);
+    const std::string class_name = NameIn(classes, key.class_id), site = NameIn(sites, key.site);
     names.push_back(key.level == RowGrain::kClass  ? class_name
                     : key.level == RowGrain::kSite ? site
                                                    : fmt::format("{} at {}", class_name, site));

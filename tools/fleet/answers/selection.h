@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/assign_or_return.h"
 #include "base/result.h"
 #include "tools/fleet/answers/estimates.h"
 #include "tools/fleet/answers/source.h"
@@ -52,12 +52,11 @@ Result<std::vector<std::string>> NamesOfKeys(Source* source, const std::vector<R
 
 // Sets the names of rows, which have a key.
 template <typename Row>
-std::optional<Error> NameRows(Source* source, std::vector<Row>* rows) {
+Status NameRows(Source* source, std::vector<Row>* rows) {
   std::vector<RowKey> keys;
   for (const Row& row : *rows) keys.push_back(row.key);
-  auto names = NamesOfKeys(source, keys);
-  if (!names.ok()) return names.error();
-  for (size_t i = 0; i < rows->size(); ++i) (*rows)[i].name = std::move((*names)[i]);
+  ASSIGN_OR_RETURN(auto names, NamesOfKeys(source, keys));
+  for (size_t i = 0; i < rows->size(); ++i) (*rows)[i].name = std::move(names[i]);
   return {};
 }
 

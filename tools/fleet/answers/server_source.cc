@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "tools/fleet/server/schema.h"
 
 namespace heaprec::tools::fleet {
@@ -128,24 +129,25 @@ class ServerSource final : public Source {
         {"file", &RecordingInfo::file},
         {"why_not", &RecordingInfo::why_not},
         {"fills", &RecordingInfo::fills}};
-    auto answer = server_.Select(fmt::format(
-        "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
-        "trustworthy, why_not, fills, full_s, full_low_s, full_high_s FROM {} ORDER BY recording, seen, ended",
-        Table("recordings")));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(
+        auto answer,
+        server_.Select(fmt::format(
+            "SELECT recording, started, seen, ended, service, version, environment, host, pod, jdk, gc, file, rate, "
+            "trustworthy, why_not, fills, full_s, full_low_s, full_high_s FROM {} ORDER BY recording, seen, ended",
+            Table("recordings"))));
     std::vector<RecordingInfo> infos;
-    for (size_t row = 0; row < answer->rows; ++row) {
+    for (size_t row = 0; row < answer.rows; ++row) {
       RecordingInfo info;
-      info.id = answer->Number("recording", row);
+      info.id = answer.Number("recording", row);
       // The last row of a recording is used.
       if (!infos.empty() && infos.back().id == info.id) infos.pop_back();
-      info.started = Number32(*answer, "started", row);
-      info.seen = Number32(*answer, "seen", row);
-      info.ended = answer->Number("ended", row) != 0;
-      for (const auto& [name, text] : kTexts) info.*text = answer->Text(name, row);
-      info.per_second = answer->Real("rate", row);
-      info.trustworthy = answer->Number("trustworthy", row) != 0;
-      info.full_s = {answer->Real("full_s", row), answer->Real("full_low_s", row), answer->Real("full_high_s", row)};
+      info.started = Number32(answer, "started", row);
+      info.seen = Number32(answer, "seen", row);
+      info.ended = answer.Number("ended", row) != 0;
+      for (const auto& [name, text] : kTexts) info.*text = answer.Text(name, row);
+      info.per_second = answer.Real("rate", row);
+      info.trustworthy = answer.Number("trustworthy", row) != 0;
+      info.full_s = {answer.Real("full_s", row), answer.Real("full_low_s", row), answer.Real("full_high_s", row)};
       infos.push_back(std::move(info));
     }
     return infos;
@@ -155,26 +157,28 @@ class ServerSource final : public Source {
                                           uint32_t step) override {
     const std::string key = step > 0 ? fmt::format("intDiv(toUInt32(time), {0}) * {0} AS step", step) : "recording";
     const std::string key_name = step > 0 ? "step" : "recording";
-    auto answer = server_.Select(fmt::format(
-        "SELECT {}, counted > 0 AS is_counted, sum(seconds) AS t_seconds, sum(counted) AS t_counted, sum(weighed) AS "
-        "t_weighed, sum(lost) AS t_lost{} FROM {} WHERE toUInt32(slice) >= {} AND toUInt32(slice) < {} AND recording "
-        "IN "
-        "{} GROUP BY {}, is_counted ORDER BY {}",
-        key, SumOfColumns(kSumColumns), Table("totals"), range.from, range.to, List(recordings), key_name, key_name));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(auto answer,
+                     server_.Select(fmt::format("SELECT {}, counted > 0 AS is_counted, sum(seconds) AS t_seconds, "
+                                                "sum(counted) AS t_counted, sum(weighed) AS "
+                                                "t_weighed, sum(lost) AS t_lost{} FROM {} WHERE toUInt32(slice) >= {} "
+                                                "AND toUInt32(slice) < {} AND recording "
+                                                "IN "
+                                                "{} GROUP BY {}, is_counted ORDER BY {}",
+                                                key, SumOfColumns(kSumColumns), Table("totals"), range.from, range.to,
+                                                List(recordings), key_name, key_name)));
     std::vector<TotalsRow> rows;
-    for (size_t row = 0; row < answer->rows; ++row) {
-      const uint64_t recording = answer->Number("recording", row);
-      const uint32_t time = Number32(*answer, "step", row);
+    for (size_t row = 0; row < answer.rows; ++row) {
+      const uint64_t recording = answer.Number("recording", row);
+      const uint32_t time = Number32(answer, "step", row);
       if (rows.empty() || rows.back().recording != recording || rows.back().step != time) {
         rows.push_back({recording, time, {}, {}});
       }
-      Totals& totals = answer->Number("is_counted", row) != 0 ? rows.back().counted : rows.back().uncounted;
-      totals.seconds = answer->Real("t_seconds", row);
-      totals.counted = answer->Real("t_counted", row);
-      totals.weighed = answer->Real("t_weighed", row);
-      totals.lost = answer->Real("t_lost", row);
-      ReadSums(*answer, "s_", row, kSumColumns, &totals.all);
+      Totals& totals = answer.Number("is_counted", row) != 0 ? rows.back().counted : rows.back().uncounted;
+      totals.seconds = answer.Real("t_seconds", row);
+      totals.counted = answer.Real("t_counted", row);
+      totals.weighed = answer.Real("t_weighed", row);
+      totals.lost = answer.Real("t_lost", row);
+      ReadSums(answer, "s_", row, kSumColumns, &totals.all);
     }
     return rows;
   }
@@ -199,63 +203,63 @@ class ServerSource final : public Source {
           "sum(f * f * s_objects * b * s_covariance) AS shared_objects, "
           "sum(f * f * s_objects * b * s_objects * b * c) AS shared_objects_all";
     }
-    auto rows = Rows(query, std::move(columns));
-    if (!rows.ok()) return rows.error();
+    ASSIGN_OR_RETURN(auto rows, Rows(query, std::move(columns)));
     const std::vector<RecordingScale>& of = query.recordings;
-    auto answer = server_.Select(
-        fmt::format("SELECT {0}{1} FROM (SELECT *, {2} AS host, {3} AS f, {4} AS b, {5} AS c FROM ({6}) AS rows) AS "
-                    "scaled GROUP BY "
-                    "{0}",
-                    is_step ? "step" : KeyColumns(query.by) + (is_host ? ", host" : ""), sums,
-                    is_host ? Lookup(of, &RecordingScale::host) : "0", Lookup(of, &RecordingScale::factor),
-                    Lookup(of, &RecordingScale::per_byte), Lookup(of, &RecordingScale::variance), *rows));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(
+        auto answer,
+        server_.Select(fmt::format(
+            "SELECT {0}{1} FROM (SELECT *, {2} AS host, {3} AS f, {4} AS b, {5} AS c FROM ({6}) AS rows) AS "
+            "scaled GROUP BY "
+            "{0}",
+            is_step ? "step" : KeyColumns(query.by) + (is_host ? ", host" : ""), sums,
+            is_host ? Lookup(of, &RecordingScale::host) : "0", Lookup(of, &RecordingScale::factor),
+            Lookup(of, &RecordingScale::per_byte), Lookup(of, &RecordingScale::variance), rows)));
     std::vector<PooledRow> pooled;
-    for (size_t row = 0; row < answer->rows; ++row) {
+    for (size_t row = 0; row < answer.rows; ++row) {
       PooledRow& one = pooled.emplace_back();
-      if (!is_step) one.key = KeyOf(*answer, query.by, row);
-      one.step = Number32(*answer, "step", row);
-      one.host = Number32(*answer, "host", row);
-      ReadSums(*answer, "p_", row, kSumColumns, &one.pooled.sums);
-      one.pooled.shared = answer->Real("shared", row);
-      one.pooled.shared_all = answer->Real("shared_all", row);
-      one.pooled.shared_objects = answer->Real("shared_objects", row);
-      one.pooled.shared_objects_all = answer->Real("shared_objects_all", row);
+      if (!is_step) one.key = KeyOf(answer, query.by, row);
+      one.step = Number32(answer, "step", row);
+      one.host = Number32(answer, "host", row);
+      ReadSums(answer, "p_", row, kSumColumns, &one.pooled.sums);
+      one.pooled.shared = answer.Real("shared", row);
+      one.pooled.shared_all = answer.Real("shared_all", row);
+      one.pooled.shared_objects = answer.Real("shared_objects", row);
+      one.pooled.shared_objects_all = answer.Real("shared_objects_all", row);
     }
     return pooled;
   }
 
   Result<std::vector<Moments>> Compare(const CompareQuery& query) override {
-    auto before = SideSql(query, query.before, true);
-    if (!before.ok()) return before.error();
-    auto after = SideSql(query, query.after, false);
-    if (!after.ok()) return after.error();
-    auto answer = server_.Select(
-        fmt::format("SELECT {0}, sum(rb) AS b1, sum(rb * rb) AS b2, sum(ra) AS a1, sum(ra * ra) AS a2, "
-                    "sum((ra - rb) * (ra - rb)) AS d2 FROM (SELECT host, {0}, sum(b) AS rb, sum(a) AS ra FROM "
-                    "({1} UNION ALL {2}) AS sides GROUP BY host, {0}) AS hosts GROUP BY {0}",
-                    KeyColumns(query.by), *before, *after));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(auto before, SideSql(query, query.before, true));
+    ASSIGN_OR_RETURN(auto after, SideSql(query, query.after, false));
+    ASSIGN_OR_RETURN(auto answer,
+                     server_.Select(fmt::format(
+                         "SELECT {0}, sum(rb) AS b1, sum(rb * rb) AS b2, sum(ra) AS a1, sum(ra * ra) AS a2, "
+                         "sum((ra - rb) * (ra - rb)) AS d2 FROM (SELECT host, {0}, sum(b) AS rb, sum(a) AS ra FROM "
+                         "({1} UNION ALL {2}) AS sides GROUP BY host, {0}) AS hosts GROUP BY {0}",
+                         KeyColumns(query.by), before, after)));
     std::vector<Moments> moments;
-    for (size_t row = 0; row < answer->rows; ++row) {
-      moments.push_back({KeyOf(*answer, query.by, row), answer->Real("b1", row), answer->Real("b2", row),
-                         answer->Real("a1", row), answer->Real("a2", row), answer->Real("d2", row)});
+    for (size_t row = 0; row < answer.rows; ++row) {
+      moments.push_back({KeyOf(answer, query.by, row), answer.Real("b1", row), answer.Real("b2", row),
+                         answer.Real("a1", row), answer.Real("a2", row), answer.Real("d2", row)});
     }
     return moments;
   }
 
   Result<std::vector<LiveMoment>> LiveMoments(const TimeRange& range,
                                               const std::vector<uint64_t>& recordings) override {
-    auto answer = server_.Select(fmt::format(
-        "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
-        "last_at FROM {} WHERE grain = 0 AND toUInt32(time) >= {} AND toUInt32(time) < {} AND recording IN {} GROUP BY "
-        "recording",
-        Table("live"), range.from, range.to, List(recordings)));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(
+        auto answer,
+        server_.Select(fmt::format(
+            "SELECT recording, any(process) AS of_process, max(toUInt32(time)) AS last, argMax(toUInt32(at), time) AS "
+            "last_at FROM {} WHERE grain = 0 AND toUInt32(time) >= {} AND toUInt32(time) < {} AND recording IN {} "
+            "GROUP BY "
+            "recording",
+            Table("live"), range.from, range.to, List(recordings))));
     std::vector<LiveMoment> snapshots;
-    for (size_t row = 0; row < answer->rows; ++row) {
-      snapshots.push_back({answer->Number("recording", row), answer->Number("of_process", row),
-                           Number32(*answer, "last", row), Number32(*answer, "last_at", row)});
+    for (size_t row = 0; row < answer.rows; ++row) {
+      snapshots.push_back({answer.Number("recording", row), answer.Number("of_process", row),
+                           Number32(answer, "last", row), Number32(answer, "last_at", row)});
     }
     return snapshots;
   }
@@ -271,20 +275,21 @@ class ServerSource final : public Source {
           fmt::format("{}(toUInt32(time) = {} AND recording IN {})", when.empty() ? "" : " OR ", time, List(of_time));
     }
     const std::string keys = KeyColumns(by);
-    auto answer = server_.Select(fmt::format(
-        "SELECT state, {0}{1} FROM {2} WHERE grain = {3} AND toUInt32(time) >= {4} AND toUInt32(time) <= {5} "
-        "AND ({6}){7} "
-        "GROUP BY state, {0}",
-        keys, SumOfColumns(kLiveColumns), Table("live"), static_cast<int>(GrainToRead(by, filter)),
-        recordings.begin()->first, recordings.rbegin()->first, when, Passing(filter)));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(
+        auto answer,
+        server_.Select(fmt::format(
+            "SELECT state, {0}{1} FROM {2} WHERE grain = {3} AND toUInt32(time) >= {4} AND toUInt32(time) <= {5} "
+            "AND ({6}){7} "
+            "GROUP BY state, {0}",
+            keys, SumOfColumns(kLiveColumns), Table("live"), static_cast<int>(GrainToRead(by, filter)),
+            recordings.begin()->first, recordings.rbegin()->first, when, Passing(filter))));
     std::map<RowKey, PooledLive> pooled;
-    for (size_t row = 0; row < answer->rows; ++row) {
+    for (size_t row = 0; row < answer.rows; ++row) {
       LiveSums sums;
-      ReadSums(*answer, "s_", row, kLiveColumns, &sums);
-      const RowKey key = KeyOf(*answer, by, row);
+      ReadSums(answer, "s_", row, kLiveColumns, &sums);
+      const RowKey key = KeyOf(answer, by, row);
       PooledLive& one = pooled.try_emplace(key, PooledLive{key, {}, {}}).first->second;
-      const bool is_live = answer->Number("state", row) == static_cast<uint64_t>(LiveState::kLive);
+      const bool is_live = answer.Number("state", row) == static_cast<uint64_t>(LiveState::kLive);
       (is_live ? one.live : one.may_be_garbage) += sums;
     }
     std::vector<PooledLive> rows;
@@ -299,10 +304,9 @@ class ServerSource final : public Source {
         "{}{}) AS chosen",
         Lookup(query.recordings, &RecordingScale::factor), Table("samples"), query.range.from, query.range.to,
         List(Each(query.recordings, &RecordingScale::recording)), Passing(query.filter));
-    auto totals = server_.Select("SELECT count() AS n, sum(w) AS s" + from);
-    if (!totals.ok()) return totals.error();
-    const bool is_thinned = totals->Number("n", 0) > query.most;
-    const double tau = is_thinned ? totals->Real("s", 0) / static_cast<double>(query.most) : 0;
+    ASSIGN_OR_RETURN(auto totals, server_.Select("SELECT count() AS n, sum(w) AS s" + from));
+    const bool is_thinned = totals.Number("n", 0) > query.most;
+    const double tau = is_thinned ? totals.Real("s", 0) / static_cast<double>(query.most) : 0;
     if (is_thinned) {
       // As ThinnedWeight; rounding does not matter, because it is checked again below.
       from += fmt::format(
@@ -310,20 +314,19 @@ class ServerSource final : public Source {
           "1.000001",
           tau);
     }
-    auto answer = server_.Select("SELECT recording, time_ns, id, class, site, stack, size, w" + from);
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(auto answer, server_.Select("SELECT recording, time_ns, id, class, site, stack, size, w" + from));
     std::vector<FleetSample> samples;
-    for (size_t row = 0; row < answer->rows; ++row) {
+    for (size_t row = 0; row < answer.rows; ++row) {
       FleetSample one;
-      one.recording = answer->Number("recording", row);
-      one.sample.id = answer->Number("id", row);
-      one.sample.weight = ThinnedWeight(one.recording, one.sample.id, answer->Real("w", row), tau);
+      one.recording = answer.Number("recording", row);
+      one.sample.id = answer.Number("id", row);
+      one.sample.weight = ThinnedWeight(one.recording, one.sample.id, answer.Real("w", row), tau);
       if (!(one.sample.weight > 0)) continue;
-      one.sample.time_ns = answer->Number("time_ns", row);
-      one.sample.class_id = answer->Number("class", row);
-      one.sample.site = answer->Number("site", row);
-      one.sample.stack = answer->Number("stack", row);
-      one.sample.size = answer->Number("size", row);
+      one.sample.time_ns = answer.Number("time_ns", row);
+      one.sample.class_id = answer.Number("class", row);
+      one.sample.site = answer.Number("site", row);
+      one.sample.stack = answer.Number("stack", row);
+      one.sample.size = answer.Number("size", row);
       samples.push_back(one);
     }
     return samples;
@@ -335,13 +338,13 @@ class ServerSource final : public Source {
     for (size_t at = 0; at < ids.size(); at += kAtOnce) {
       const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at);
       const std::vector<uint64_t> some(from, from + static_cast<std::ptrdiff_t>(std::min(kAtOnce, ids.size() - at)));
-      auto answer = server_.Select(fmt::format(
-          "SELECT stack, any(methods) AS path FROM {} WHERE stack IN {} GROUP BY stack", Table("stacks"), List(some)));
-      if (!answer.ok()) return answer.error();
-      const AnswerColumn* paths = answer->Column("path");
+      ASSIGN_OR_RETURN(auto answer, server_.Select(fmt::format(
+                                        "SELECT stack, any(methods) AS path FROM {} WHERE stack IN {} GROUP BY stack",
+                                        Table("stacks"), List(some))));
+      const AnswerColumn* paths = answer.Column("path");
       if (paths == nullptr) continue;
-      for (size_t row = 0; row < std::min<size_t>(answer->rows, paths->arrays.size()); ++row) {
-        stacks.emplace(answer->Number("stack", row), paths->arrays[row]);
+      for (size_t row = 0; row < std::min<size_t>(answer.rows, paths->arrays.size()); ++row) {
+        stacks.emplace(answer.Number("stack", row), paths->arrays[row]);
       }
     }
     return stacks;
@@ -350,11 +353,10 @@ class ServerSource final : public Source {
   Result<Names> NamesOf(NameKind kind, const std::optional<std::vector<uint64_t>>& ids) override {
     Names names;
     if (ids && ids->empty()) return names;
-    auto answer =
-        server_.Select(fmt::format("SELECT id, any(name) AS text FROM {} WHERE kind = {}{} GROUP BY id", Table("names"),
-                                   static_cast<int>(kind), ids ? " AND id IN " + List(*ids) : ""));
-    if (!answer.ok()) return answer.error();
-    for (size_t row = 0; row < answer->rows; ++row) names.emplace(answer->Number("id", row), answer->Text("text", row));
+    ASSIGN_OR_RETURN(auto answer, server_.Select(fmt::format(
+                                      "SELECT id, any(name) AS text FROM {} WHERE kind = {}{} GROUP BY id",
+                                      Table("names"), static_cast<int>(kind), ids ? " AND id IN " + List(*ids) : "")));
+    for (size_t row = 0; row < answer.rows; ++row) names.emplace(answer.Number("id", row), answer.Text("text", row));
     return names;
   }
 
@@ -362,14 +364,14 @@ class ServerSource final : public Source {
   std::string Table(const std::string& name) const { return server_.database() + "." + schema_.Table(name); }
   Result<OpenHours> FindOpenHours(const TimeRange& range) {
     if (open_range_ == range) return open_hours_;
-    auto answer = server_.Select(
-        fmt::format("SELECT recording, intDiv(toUInt32(time), {}) AS hour FROM {} WHERE toUInt32(time) >= {} AND "
-                    "toUInt32(time) < {} GROUP BY recording, hour HAVING countIf(kind = 2) = 0",
-                    kHour, Table("shipped"), range.from, range.to));
-    if (!answer.ok()) return answer.error();
+    ASSIGN_OR_RETURN(auto answer,
+                     server_.Select(fmt::format(
+                         "SELECT recording, intDiv(toUInt32(time), {}) AS hour FROM {} WHERE toUInt32(time) >= {} AND "
+                         "toUInt32(time) < {} GROUP BY recording, hour HAVING countIf(kind = 2) = 0",
+                         kHour, Table("shipped"), range.from, range.to)));
     open_hours_.clear();
-    for (size_t row = 0; row < answer->rows; ++row) {
-      open_hours_.emplace_back(answer->Number("recording", row), Number32(*answer, "hour", row));
+    for (size_t row = 0; row < answer.rows; ++row) {
+      open_hours_.emplace_back(answer.Number("recording", row), Number32(answer, "hour", row));
     }
     open_range_ = range;
     return open_hours_;
@@ -387,19 +389,18 @@ class ServerSource final : public Source {
                         .columns = std::move(columns)};
     const TimeRange hours = WholeHours(query.range);
     if (hours.from >= hours.to) return RowsSql(rows, {});
-    auto open = FindOpenHours(hours);
-    if (!open.ok()) return open.error();
-    return RowsSql(rows, *open);
+    ASSIGN_OR_RETURN(auto open, FindOpenHours(hours));
+    return RowsSql(rows, open);
   }
 
   Result<std::string> SideSql(const CompareQuery& query, const Side& side, bool is_before) {
-    auto rows =
-        Rows({.range = side.range, .recordings = side.recordings, .by = query.by, .filter = query.filter}, {"bytes"});
-    if (!rows.ok()) return rows.error();
+    ASSIGN_OR_RETURN(
+        auto rows,
+        Rows({.range = side.range, .recordings = side.recordings, .by = query.by, .filter = query.filter}, {"bytes"}));
     const std::string rate = fmt::format("s_bytes * {}", Lookup(side.recordings, &RecordingScale::factor));
     return fmt::format("SELECT {} AS host, {}, {} AS b, {} AS a FROM ({}) AS rows",
                        Lookup(side.recordings, &RecordingScale::host), KeyColumns(query.by), is_before ? rate : "0.",
-                       is_before ? "0." : rate, *rows);
+                       is_before ? "0." : rate, rows);
   }
 
   Server& server_;
@@ -440,9 +441,8 @@ std::string RowsSql(const RowQuery& query, const OpenHours& open) {
 }
 
 Result<std::unique_ptr<Source>> OpenServer(Server* server) {
-  auto schema = ReadSchema(server);
-  if (!schema.ok()) return schema.error();
-  return std::unique_ptr<Source>(std::make_unique<ServerSource>(server, std::move(*schema)));
+  ASSIGN_OR_RETURN(auto schema, ReadSchema(server));
+  return std::unique_ptr<Source>(std::make_unique<ServerSource>(server, std::move(schema)));
 }
 
 }  // namespace heaprec::tools::fleet

@@ -13,6 +13,8 @@
 #include <cctype>
 #include <optional>
 
+#include "base/assign_or_return.h"
+
 namespace heaprec::tools::fleet {
 namespace {
 
@@ -35,7 +37,7 @@ class Connection final : public HttpConnection {
         timeout_(options.timeout),
         tls_(asio::ssl::context::tls_client) {}
 
-  std::optional<Error> SetUpTls(const std::string& ca_file) {
+  Status SetUpTls(const std::string& ca_file) {
     error_code error;
     tls_.set_verify_mode(asio::ssl::verify_peer);
     if (ca_file.empty()) {
@@ -49,7 +51,7 @@ class Connection final : public HttpConnection {
 
   Result<HttpResponse> Send(const HttpRequest& asked) override {
     if (std::chrono::steady_clock::now() - answered_ > kMaxIdle) Close();
-    if (const auto error = Connect()) return *error;
+    RETURN_IF_ERROR(Connect());
     http::request<http::string_body> request(http::verb::post, Target(asked), 11);
     request.set(http::field::host, fmt::format("{}:{}", server_.host, server_.port));
     request.set(http::field::user_agent, "heaprec");
@@ -114,7 +116,7 @@ class Connection final : public HttpConnection {
     return error && written ? written : error;
   }
 
-  std::optional<Error> Connect() {
+  Status Connect() {
     if (plain_ || secure_) return {};
     buffer_.clear();
     const Url& first = proxy_ ? *proxy_ : server_;
@@ -133,12 +135,12 @@ class Connection final : public HttpConnection {
       return {};
     }
     if (proxy_) {
-      if (auto refused = Tunnel(&stream)) return refused;
+      RETURN_IF_ERROR(Tunnel(&stream));
     }
     return Secured(std::move(stream));
   }
 
-  std::optional<Error> Tunnel(Plain* stream) {
+  Status Tunnel(Plain* stream) {
     const std::string to = fmt::format("{}:{}", server_.host, server_.port);
     http::request<http::empty_body> request(http::verb::connect, to, 11);
     request.set(http::field::host, to);
@@ -158,7 +160,7 @@ class Connection final : public HttpConnection {
                              answer.get().result_int())};
   }
 
-  std::optional<Error> Secured(Plain stream) {
+  Status Secured(Plain stream) {
     Secure secure(std::move(stream), tls_);
     SSL_set_tlsext_host_name(secure.native_handle(), server_.host.c_str());
     secure.set_verify_callback(asio::ssl::host_name_verification(server_.host));
@@ -209,14 +211,13 @@ std::string WithoutSecrets(std::string_view text) {
 Result<std::unique_ptr<HttpConnection>> OpenHttp(const Url& server, const HttpOptions& options) {
   std::optional<Url> proxy;
   if (!options.proxy.empty()) {
-    auto parsed = Url::Parse(options.proxy);
-    if (!parsed.ok()) return parsed.error();
-    if (parsed->is_tls) return Error{options.proxy + ": only proxies with http:// are supported"};
-    proxy = *parsed;
+    ASSIGN_OR_RETURN(auto parsed, Url::Parse(options.proxy));
+    if (parsed.is_tls) return Error{options.proxy + ": only proxies with http:// are supported"};
+    proxy = parsed;
   }
   auto connection = std::make_unique<Connection>(server, proxy, options);
   if (server.is_tls) {
-    if (auto error = connection->SetUpTls(options.ca_file)) return *error;
+    RETURN_IF_ERROR(connection->SetUpTls(options.ca_file));
   }
   return std::unique_ptr<HttpConnection>(std::move(connection));
 }

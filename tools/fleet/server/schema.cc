@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <tuple>
+
+#include "base/assign_or_return.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -22,18 +25,17 @@ void ReplaceAll(const std::string& what, const std::string& by, std::string* in)
   for (size_t at = 0; (at = in->find(what, at)) != std::string::npos; at += by.size()) in->replace(at, what.size(), by);
 }
 
-std::optional<Error> RunAll(Server* server, const std::vector<std::string>& statements) {
+Status RunAll(Server* server, const std::vector<std::string>& statements) {
   for (const std::string& statement : statements) {
-    if (auto error = server->Run(statement)) return error;
+    RETURN_IF_ERROR(server->Run(statement));
   }
   return {};
 }
 
 Result<std::string> ServerVersion(Server* server) {
   // The database may not exist yet.
-  auto answer = server->Select("SELECT version() AS v");
-  if (!answer.ok()) return answer.error();
-  const std::string version = answer->Text("v", 0);
+  ASSIGN_OR_RETURN(auto answer, server->Select("SELECT version() AS v"));
+  const std::string version = answer.Text("v", 0);
   if (version.empty()) return Error{server->name() + ": reports no version; is it ClickHouse?"};
   return version;
 }
@@ -45,22 +47,22 @@ bool IsModern(const std::string& version) {
 }
 
 Result<std::optional<Schema>> Find(Server* server) {
-  auto there = server->SelectNumber(fmt::format(
-      "SELECT count() AS n FROM system.tables WHERE database = {} AND name = 'schema'", Quoted(server->database())));
-  if (!there.ok()) return there.error();
-  if (*there == 0) return std::optional<Schema>();
-  auto answer = server->Select(
-      fmt::format("SELECT version, slice_seconds, cluster FROM {}.schema ORDER BY version DESC, at DESC LIMIT 1",
-                  server->database()));
-  if (!answer.ok()) return answer.error();
-  if (answer->rows == 0) return std::optional<Schema>();
-  const uint64_t version = answer->Number("version", 0);
+  ASSIGN_OR_RETURN(auto there, server->SelectNumber(fmt::format(
+                                   "SELECT count() AS n FROM system.tables WHERE database = {} AND name = 'schema'",
+                                   Quoted(server->database()))));
+  if (there == 0) return std::optional<Schema>();
+  ASSIGN_OR_RETURN(auto answer,
+                   server->Select(fmt::format(
+                       "SELECT version, slice_seconds, cluster FROM {}.schema ORDER BY version DESC, at DESC LIMIT 1",
+                       server->database())));
+  if (answer.rows == 0) return std::optional<Schema>();
+  const uint64_t version = answer.Number("version", 0);
   if (version != kSchemaVersion) {
     return Error{fmt::format("{}: the tables are of version {}, this heaprec knows {}; use the heaprec that made them",
                              server->name(), version, kSchemaVersion)};
   }
-  const Schema schema{.slice_seconds = static_cast<uint32_t>(answer->Number("slice_seconds", 0)),
-                      .cluster = answer->Text("cluster", 0)};
+  const Schema schema{.slice_seconds = static_cast<uint32_t>(answer.Number("slice_seconds", 0)),
+                      .cluster = answer.Text("cluster", 0)};
   if (!IsSliceLength(schema.slice_seconds) || (!schema.cluster.empty() && !IsIdentifier(schema.cluster))) {
     return Error{fmt::format("{}: the table {}.schema is not heaprec's", server->name(), server->database())};
   }
@@ -70,33 +72,32 @@ Result<std::optional<Schema>> Find(Server* server) {
 // Existing tables keep their engine. New tables on a cluster are replicated if the server supports that.
 Result<bool> IsReplicated(Server* server, const std::string& cluster) {
   if (cluster.empty()) return false;
-  auto answer = server->Select(fmt::format(
-      "SELECT engine FROM system.tables WHERE database = {} AND name = 'recordings'", Quoted(server->database())));
-  if (!answer.ok()) return answer.error();
-  if (answer->rows > 0) return answer->Text("engine", 0).starts_with("Replicated");
-  auto has_keeper =
-      server->SelectNumber("SELECT count() AS n FROM system.tables WHERE database = 'system' AND name = 'zookeeper'");
-  if (!has_keeper.ok()) return has_keeper.error();
-  auto macros = server->SelectNumber("SELECT count() AS n FROM system.macros WHERE macro IN ('shard', 'replica')");
-  if (!macros.ok()) return macros.error();
-  if (*has_keeper > 0 && *macros == 2) return true;
-  auto replicas = server->SelectNumber(
-      fmt::format("SELECT count() AS n FROM system.clusters WHERE cluster = {} AND replica_num > 1", Quoted(cluster)));
-  if (!replicas.ok()) return replicas.error();
-  if (*replicas == 0) return false;
+  ASSIGN_OR_RETURN(auto answer, server->Select(fmt::format(
+                                    "SELECT engine FROM system.tables WHERE database = {} AND name = 'recordings'",
+                                    Quoted(server->database()))));
+  if (answer.rows > 0) return answer.Text("engine", 0).starts_with("Replicated");
+  ASSIGN_OR_RETURN(
+      auto has_keeper,
+      server->SelectNumber("SELECT count() AS n FROM system.tables WHERE database = 'system' AND name = 'zookeeper'"));
+  ASSIGN_OR_RETURN(auto macros,
+                   server->SelectNumber("SELECT count() AS n FROM system.macros WHERE macro IN ('shard', 'replica')"));
+  if (has_keeper > 0 && macros == 2) return true;
+  ASSIGN_OR_RETURN(auto replicas, server->SelectNumber(fmt::format(
+                                      "SELECT count() AS n FROM system.clusters WHERE cluster = {} AND replica_num > 1",
+                                      Quoted(cluster))));
+  if (replicas == 0) return false;
   return Error{fmt::format("{}: shards of cluster {} have replicas, but this server has no {}; configure it first",
-                           server->name(), cluster, *has_keeper == 0 ? "ZooKeeper" : "macros shard and replica")};
+                           server->name(), cluster, has_keeper == 0 ? "ZooKeeper" : "macros shard and replica")};
 }
 
 // Queries all other servers of the cluster through the server.
 Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* server, const std::string& cluster) {
   std::vector<std::pair<std::string, std::string>> without;
-  auto others = server->Select(fmt::format(
-      "SELECT host_name, port FROM system.clusters WHERE cluster = {} AND NOT is_local ORDER BY shard_num, replica_num",
-      Quoted(cluster)));
-  if (!others.ok()) return others.error();
-  for (size_t row = 0; row < others->rows; ++row) {
-    const std::string address = fmt::format("{}:{}", others->Text("host_name", row), others->Number("port", row));
+  ASSIGN_OR_RETURN(auto others, server->Select(fmt::format("SELECT host_name, port FROM system.clusters WHERE cluster "
+                                                           "= {} AND NOT is_local ORDER BY shard_num, replica_num",
+                                                           Quoted(cluster))));
+  for (size_t row = 0; row < others.rows; ++row) {
+    const std::string address = fmt::format("{}:{}", others.Text("host_name", row), others.Number("port", row));
     // Tests for the last table: a server with it has all tables.
     auto tables = server->SelectNumber(
         fmt::format("SELECT count() AS n FROM remote({}, system, tables) WHERE database = {} AND name = 'leases'",
@@ -107,7 +108,7 @@ Result<std::vector<std::pair<std::string, std::string>>> WithoutTables(Server* s
   return without;
 }
 
-std::optional<Error> Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
+Status Conflict(const Server& server, const Schema& there, const SchemaOptions& options) {
   if (there.slice_seconds != options.slice_seconds) {
     return Error{fmt::format("{}: the tables have slices of {} s and keep them; omit --slice, or use another database",
                              server.name(), there.slice_seconds)};
@@ -169,71 +170,60 @@ std::string Replicated(std::string statement, const std::string& folder) {
 Result<InitReport> InitSchema(Server* server, const SchemaOptions& options) {
   const std::string& database = server->database();
   InitReport report;
-  if (auto error = server->Run("CREATE DATABASE IF NOT EXISTS " + database)) return *error;
-  auto version = ServerVersion(server);
-  if (!version.ok()) return version.error();
-  report.server_version = *version;
-  auto there = Find(server);
-  if (!there.ok()) return there.error();
-  report.is_new = !there->has_value();
-  if (*there) {
-    if (auto error = Conflict(*server, **there, options)) return *error;
+  RETURN_IF_ERROR(server->Run("CREATE DATABASE IF NOT EXISTS " + database));
+  ASSIGN_OR_RETURN(report.server_version, ServerVersion(server));
+  ASSIGN_OR_RETURN(auto there, Find(server));
+  report.is_new = !there.has_value();
+  if (there) {
+    RETURN_IF_ERROR(Conflict(*server, *there, options));
   }
   const std::vector<std::pair<std::string, std::string>> values{
       {"database", database},
       {"cluster", options.cluster},
       {"sample_days", std::to_string(options.retention.sample_days)},
       {"sum_days", std::to_string(options.retention.sum_days)}};
-  auto is_replicated = IsReplicated(server, options.cluster);
-  if (!is_replicated.ok()) return is_replicated.error();
-  report.is_replicated = *is_replicated;
+  ASSIGN_OR_RETURN(report.is_replicated, IsReplicated(server, options.cluster));
   std::vector<std::string> tables = StatementsOf(kTablesSql, values);
   if (report.is_replicated) {
     const std::string folder = fmt::format("/heaprec/{}/{{shard}}/{}", options.cluster, database);
     for (std::string& statement : tables) statement = Replicated(std::move(statement), folder);
   }
-  if (auto error = RunAll(server, tables)) return *error;
+  RETURN_IF_ERROR(RunAll(server, tables));
   if (!options.cluster.empty()) {
-    if (auto error = RunAll(server, StatementsOf(kClusterSql, values))) return *error;
-    auto without = WithoutTables(server, options.cluster);
-    if (!without.ok()) return without.error();
-    report.without_tables = std::move(*without);
+    RETURN_IF_ERROR(RunAll(server, StatementsOf(kClusterSql, values)));
+    ASSIGN_OR_RETURN(report.without_tables, WithoutTables(server, options.cluster));
   }
-  report.has_retention = IsModern(*version);
+  report.has_retention = IsModern(report.server_version);
   if (report.has_retention) {
-    if (auto error = RunAll(server, StatementsOf(kModernSql, values))) return *error;
+    RETURN_IF_ERROR(RunAll(server, StatementsOf(kModernSql, values)));
   }
   if (report.is_new) {
     // Written last: a server with this row has all tables.
-    if (auto error =
-            server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()", database,
-                                    kSchemaVersion, options.slice_seconds, Quoted(options.cluster)))) {
-      return *error;
-    }
+    RETURN_IF_ERROR(server->Run(fmt::format("INSERT INTO {}.schema SELECT toUInt32({}), toUInt32({}), {}, now()",
+                                            database, kSchemaVersion, options.slice_seconds, Quoted(options.cluster))));
   }
   return report;
 }
 
 Result<Schema> ReadSchema(Server* server) {
-  auto there = Find(server);
-  if (!there.ok()) return there.error();
-  if (!*there) {
+  ASSIGN_OR_RETURN(auto there, Find(server));
+  if (!there) {
     return Error{fmt::format("{}: database {} has no heaprec tables; run heaprec fleet init --server {}/{}",
                              server->name(), server->database(), server->name(), server->database())};
   }
-  return **there;
+  return *there;
 }
 
 Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now) {
   std::vector<Partition> expired;
   for (const Kept& kept : kTables) {
-    auto answer = server->Select(
-        fmt::format("SELECT partition AS name, sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE "
-                    "active AND database = {} AND table = {} GROUP BY partition",
-                    Quoted(server->database()), Quoted(kept.table)));
-    if (!answer.ok()) return answer.error();
-    for (size_t row = 0; row < answer->rows; ++row) {
-      const std::string name = answer->Text("name", row);
+    ASSIGN_OR_RETURN(auto answer,
+                     server->Select(fmt::format(
+                         "SELECT partition AS name, sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE "
+                         "active AND database = {} AND table = {} GROUP BY partition",
+                         Quoted(server->database()), Quoted(kept.table))));
+    for (size_t row = 0; row < answer.rows; ++row) {
+      const std::string name = answer.Text("name", row);
       uint32_t number = 0;
       const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
       if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) continue;
@@ -241,14 +231,14 @@ Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention
       const uint64_t to = (uint64_t{number} + 1) * length;
       if (to + uint64_t{retention.*kept.days} * kDay > now) continue;
       expired.push_back({kept.table, name, static_cast<uint32_t>(to - length), static_cast<uint32_t>(to),
-                         answer->Number("n", row), answer->Number("size", row)});
+                         answer.Number("n", row), answer.Number("size", row)});
     }
   }
   std::ranges::sort(expired, {}, [](const Partition& one) { return std::tuple(one.from, one.table); });
   return expired;
 }
 
-std::optional<Error> Drop(Server* server, const Partition& partition) {
+Status Drop(Server* server, const Partition& partition) {
   return server->Run(
       fmt::format("ALTER TABLE {}.{} DROP PARTITION {}", server->database(), partition.table, partition.name));
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +69,7 @@ struct Partition {
 // Returns partitions that are completely older than the retention, the oldest first, for servers without automatic
 // retention. For this server only, because each shard has its own.
 Result<std::vector<Partition>> ExpiredPartitions(Server* server, const Retention& retention, uint32_t now);
-std::optional<Error> Drop(Server* server, const Partition& partition);
+Status Drop(Server* server, const Partition& partition);
 
 // The files of schema/, embedded at build time.
 extern const std::string_view kTablesSql, kClusterSql, kModernSql;

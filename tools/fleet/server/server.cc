@@ -9,8 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
+
+#include "base/assign_or_return.h"
 
 namespace heaprec::tools::fleet {
 namespace {
@@ -98,17 +101,15 @@ Server::Server(const ServerOptions& options, Url url, std::unique_ptr<HttpConnec
       connection_(std::move(connection)) {}
 
 Result<std::unique_ptr<Server>> Server::Open(const ServerOptions& options) {
-  auto url = Url::Parse(options.url);
-  if (!url.ok()) return url.error();
-  if (!url->path.empty() && !IsIdentifier(url->path)) {
-    return Error{fmt::format("'{}' is not a database name: use letters, digits and _", url->path)};
+  ASSIGN_OR_RETURN(auto url, Url::Parse(options.url));
+  if (!url.path.empty() && !IsIdentifier(url.path)) {
+    return Error{fmt::format("'{}' is not a database name: use letters, digits and _", url.path)};
   }
-  if (!url->is_tls && !options.token.empty()) {
+  if (!url.is_tls && !options.token.empty()) {
     return Error{"a token is sent over https:// only; use an address that begins with https://"};
   }
-  auto connection = OpenHttp(*url, options.http);
-  if (!connection.ok()) return connection.error();
-  return std::unique_ptr<Server>(new Server(options, std::move(*url), std::move(*connection)));
+  ASSIGN_OR_RETURN(auto connection, OpenHttp(url, options.http));
+  return std::unique_ptr<Server>(new Server(options, std::move(url), std::move(connection)));
 }
 
 Result<std::string> Server::Post(std::string target, std::string body, bool is_data) {
@@ -126,45 +127,41 @@ Result<std::string> Server::Post(std::string target, std::string body, bool is_d
     }
   }
   bytes_sent_ += request.body.size();
-  auto response = connection_->Send(request);
-  if (!response.ok()) return response.error();
-  if (response->status != 200) return Error{name() + ": " + Reason(*response)};
-  return std::move(response->body);
+  ASSIGN_OR_RETURN(auto response, connection_->Send(request));
+  if (response.status != 200) return Error{name() + ": " + Reason(response)};
+  return std::move(response.body);
 }
 
-std::optional<Error> Server::Run(const std::string& sql) {
-  auto done = Post(std::string("/?") + (kSettings + 1), sql, false);
-  if (!done.ok()) return done.error();
-  if (!done->empty() && done->find("<html") != std::string::npos) {
+Status Server::Run(const std::string& sql) {
+  ASSIGN_OR_RETURN(auto done, Post(std::string("/?") + (kSettings + 1), sql, false));
+  if (!done.empty() && done.find("<html") != std::string::npos) {
     return Error{name() + ": answered with an HTML page; is the address right?"};
   }
   return {};
 }
 
 Result<Answer> Server::Select(const std::string& sql) {
-  auto body = Post(std::string("/?") + (kSettings + 1), sql + " FORMAT Native", false);
-  if (!body.ok()) return body.error();
-  auto answer = DecodeNative(*body);
+  ASSIGN_OR_RETURN(auto body, Post(std::string("/?") + (kSettings + 1), sql + " FORMAT Native", false));
+  auto answer = DecodeNative(body);
   if (!answer.ok()) return Error{fmt::format("{}: {}; is it ClickHouse?", name(), answer.error().message)};
   return answer;
 }
 
 Result<uint64_t> Server::SelectNumber(const std::string& sql) {
-  auto answer = Select(sql);
-  if (!answer.ok()) return answer.error();
-  if (answer->rows != 1 || answer->columns.size() != 1 || answer->columns[0].numbers.size() != 1) {
+  ASSIGN_OR_RETURN(auto answer, Select(sql));
+  if (answer.rows != 1 || answer.columns.size() != 1 || answer.columns[0].numbers.size() != 1) {
     return Error{name() + ": the answer has no number; is it ClickHouse?"};
   }
-  return answer->columns[0].numbers[0];
+  return answer.columns[0].numbers[0];
 }
 
-std::optional<Error> Server::Insert(const std::string& table, const NativeBlock& block, const std::string& query_id) {
+Status Server::Insert(const std::string& table, const NativeBlock& block, const std::string& query_id) {
   const std::string sql = fmt::format("INSERT INTO {}.{} ({}) FORMAT Native", database_, table, block.Names());
-  auto done = Post(fmt::format("/?query_id={}&insert_distributed_sync=1&max_insert_block_size=16777216&query={}",
-                               PercentEncoded(query_id), PercentEncoded(sql)),
-                   block.Encode(), true);
-  if (!done.ok()) return done.error();
-  if (!done->empty()) return Error{name() + ": an unexpected answer to an insert: " + FirstLine(*done)};
+  ASSIGN_OR_RETURN(auto done,
+                   Post(fmt::format("/?query_id={}&insert_distributed_sync=1&max_insert_block_size=16777216&query={}",
+                                    PercentEncoded(query_id), PercentEncoded(sql)),
+                        block.Encode(), true));
+  if (!done.empty()) return Error{name() + ": an unexpected answer to an insert: " + FirstLine(done)};
   return {};
 }
 
@@ -211,12 +208,8 @@ Result<std::unique_ptr<Server>> ConnectionOptions::Open() const {
   options.url = server.empty() ? Variable("HEAPREC_FLEET_URL") : server;
   if (options.url.empty()) return Error{"no server: give its URL with --server, or set HEAPREC_FLEET_URL"};
   options.user = user.empty() ? Variable("HEAPREC_FLEET_USER") : user;
-  auto password = Secret(password_file, "HEAPREC_FLEET_PASSWORD");
-  if (!password.ok()) return password.error();
-  options.password = *password;
-  auto token = Secret(token_file, "HEAPREC_FLEET_TOKEN");
-  if (!token.ok()) return token.error();
-  options.token = *token;
+  ASSIGN_OR_RETURN(options.password, Secret(password_file, "HEAPREC_FLEET_PASSWORD"));
+  ASSIGN_OR_RETURN(options.token, Secret(token_file, "HEAPREC_FLEET_TOKEN"));
   options.http.ca_file = ca_file;
   options.http.proxy = proxy;
   options.http.timeout = std::chrono::ceil<std::chrono::seconds>(std::chrono::nanoseconds(timeout_ns));

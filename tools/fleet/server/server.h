@@ -6,7 +6,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,13 +28,13 @@ class Server {
   // Does not connect yet.
   static Result<std::unique_ptr<Server>> Open(const ServerOptions& options);
 
-  // Runs a statement without an answer; nullopt: success.
-  std::optional<Error> Run(const std::string& sql);
+  // Runs a statement without an answer.
+  Status Run(const std::string& sql);
   Result<Answer> Select(const std::string& sql);
   // Returns the single number of an answer.
   Result<uint64_t> SelectNumber(const std::string& sql);
   // Executes one INSERT. `query_id`: unique among running queries.
-  std::optional<Error> Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
+  Status Insert(const std::string& table, const NativeBlock& block, const std::string& query_id);
 
   const std::string& database() const { return database_; }
   // "https://host:port", for messages.

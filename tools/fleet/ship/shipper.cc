@@ -8,6 +8,8 @@
 #include <ctime>
 #include <thread>
 
+#include "base/assign_or_return.h"
+
 namespace heaprec::tools::fleet {
 namespace {
 
@@ -42,32 +44,32 @@ Shipper::Shipper(std::unique_ptr<Recording> recording, Server* server, const Sch
   info_.file = recording_->source().name();
 }
 
-Shipper::Failure Shipper::Start() {
+Status Shipper::Start() {
   if (is_started_ || options_.dry_run) return {};
-  auto ended = server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND ended = 1",
-                                                 server_->database(), Table("recordings"), info_.id));
-  if (!ended.ok()) return ended.error();
-  is_done_ = *ended > 0;
-  if (auto error = ReadLedger()) return error;
+  ASSIGN_OR_RETURN(
+      auto ended, server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND ended = 1",
+                                                    server_->database(), Table("recordings"), info_.id)));
+  is_done_ = ended > 0;
+  RETURN_IF_ERROR(ReadLedger());
   if (is_done_) totals_.slices_there += in_ledger_.size();
   is_started_ = true;
   return {};
 }
 
-Shipper::Failure Shipper::ReadLedger() {
-  auto answer = server_->Select(fmt::format("SELECT kind, time FROM {}.{} WHERE recording = {} GROUP BY kind, time",
-                                            server_->database(), Table("shipped"), info_.id));
-  if (!answer.ok()) return answer.error();
-  for (size_t row = 0; row < answer->rows; ++row) {
-    in_ledger_.emplace(static_cast<BatchKind>(answer->Number("kind", row)),
-                       static_cast<uint32_t>(answer->Number("time", row)));
+Status Shipper::ReadLedger() {
+  ASSIGN_OR_RETURN(auto answer,
+                   server_->Select(fmt::format("SELECT kind, time FROM {}.{} WHERE recording = {} GROUP BY kind, time",
+                                               server_->database(), Table("shipped"), info_.id)));
+  for (size_t row = 0; row < answer.rows; ++row) {
+    in_ledger_.emplace(static_cast<BatchKind>(answer.Number("kind", row)),
+                       static_cast<uint32_t>(answer.Number("time", row)));
   }
   return {};
 }
 
 // A shipper that writes a claim and then sees no other claim holds the recording: of two concurrent shippers at most
 // one does. Inserts of the other one may still arrive, so the ledger must be read again.
-Shipper::Failure Shipper::HoldLease() {
+Status Shipper::HoldLease() {
   const auto now = std::chrono::steady_clock::now();
   if (now + kRenewal < leased_until_) return {};
   const std::string table = fmt::format("{}.{}", server_->database(), Table("leases"));
@@ -76,36 +78,36 @@ Shipper::Failure Shipper::HoldLease() {
         fmt::format("INSERT INTO {} (recording, owner, until) SELECT toUInt64({}), toUInt64({}), now() + {}", table,
                     info_.id, options_.owner, length.count()));
   };
-  const auto others = [&]() -> Failure {
-    auto count = server_->SelectNumber(
-        fmt::format("SELECT count() AS n FROM {} WHERE recording = {} AND owner != {} AND until > now()", table,
-                    info_.id, options_.owner));
-    if (!count.ok()) return count.error();
-    if (*count == 0) return {};
+  const auto others = [&]() -> Status {
+    ASSIGN_OR_RETURN(auto count,
+                     server_->SelectNumber(fmt::format(
+                         "SELECT count() AS n FROM {} WHERE recording = {} AND owner != {} AND until > now()", table,
+                         info_.id, options_.owner)));
+    if (count == 0) return {};
     return Error{
         fmt::format("{}: another heaprec ship sends a copy of this recording, or did two minutes ago", info_.file)};
   };
   const bool is_held = now < leased_until_;
   if (!is_held) {
-    if (auto error = others()) return error;
-    if (auto error = claim(kClaim)) return error;
-    if (auto error = others()) return error;
+    RETURN_IF_ERROR(others());
+    RETURN_IF_ERROR(claim(kClaim));
+    RETURN_IF_ERROR(others());
   }
-  if (auto error = claim(kLease)) return error;
+  RETURN_IF_ERROR(claim(kLease));
   leased_until_ = now + kLease;
   if (!is_held) in_doubt_ = true;
   return {};
 }
 
 // Waits until everything that was sent before has arrived or failed.
-Shipper::Failure Shipper::Settle() {
+Status Shipper::Settle() {
   if (!in_doubt_) return {};
-  if (auto error = WaitForInserts()) return error;
+  RETURN_IF_ERROR(WaitForInserts());
   return ReadLedger();
 }
 
 Result<bool> Shipper::Step() {
-  if (auto error = Start()) return *error;
+  RETURN_IF_ERROR(Start());
   if (is_done_) return true;
   bool is_over = false;
   while (true) {
@@ -120,18 +122,17 @@ Result<bool> Shipper::Step() {
       continue;
     }
     if (pending_->time / kHour * kHour != hour_.time) {
-      if (auto error = SendHour()) return *error;
+      RETURN_IF_ERROR(SendHour());
       hour_ = {.time = pending_->time / kHour * kHour, .rows = {}, .slices = {}, .beginning = {}};
     }
-    const auto sent = SendSlice(*pending_);
-    if (!sent.ok()) return sent.error();
-    AddToHour(*pending_, *sent);
+    ASSIGN_OR_RETURN(const auto sent, SendSlice(*pending_));
+    AddToHour(*pending_, sent);
     pending_.reset();
   }
-  if (auto error = SendHour()) return *error;
+  RETURN_IF_ERROR(SendHour());
   info_.ended = true;
   info_.seen = reader_.seen();
-  if (auto error = SendRecording()) return *error;
+  RETURN_IF_ERROR(SendRecording());
   is_done_ = true;
   return true;
 }
@@ -145,7 +146,7 @@ void Shipper::AddToHour(const Slice& slice, bool is_new) {
 }
 
 Result<bool> Shipper::SendSlice(const Slice& slice) {
-  if (auto error = SendNames(slice)) return *error;
+  RETURN_IF_ERROR(SendNames(slice));
   if (slice.time < options_.since) {
     ++totals_.too_old;
     return false;
@@ -155,8 +156,8 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
     return false;
   }
   if (!options_.dry_run) {
-    if (auto error = HoldLease()) return *error;
-    if (auto error = Settle()) return *error;
+    RETURN_IF_ERROR(HoldLease());
+    RETURN_IF_ERROR(Settle());
     // Another shipper, or an insert whose answer was lost, has added it just now.
     if (IsInLedger(BatchKind::kSlice, slice.time)) {
       ++totals_.slices_there;
@@ -166,15 +167,15 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
   LedgerRow row{.recording = info_.id, .time = slice.time};
   row.totals = slice.minutes.size(), row.sums = slice.rows.size(), row.samples = slice.samples.size();
   if (!options_.dry_run) {
-    if (auto error = InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice))) return *error;
-    if (auto error = InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice))) return *error;
-    if (auto error = InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice))) return *error;
-    if (auto error = InsertOnce("live", "time", slice.time, LiveBlock(info_, slice))) return *error;
+    RETURN_IF_ERROR(InsertOnce("totals", "slice", slice.time, TotalsBlock(info_.id, slice)));
+    RETURN_IF_ERROR(InsertOnce("sums", "time", slice.time, SumsBlock(info_.id, slice)));
+    RETURN_IF_ERROR(InsertOnce("samples", "slice", slice.time, SamplesBlock(info_.id, slice)));
+    RETURN_IF_ERROR(InsertOnce("live", "time", slice.time, LiveBlock(info_, slice)));
     in_doubt_ = false;
     // Never earlier than in the previous row, because the latest row of a recording counts.
     info_.seen = std::min(slice.time + schema_.slice_seconds, reader_.seen());
-    if (auto error = SendRecording()) return *error;
-    if (auto error = WriteLedger(row)) return *error;
+    RETURN_IF_ERROR(SendRecording());
+    RETURN_IF_ERROR(WriteLedger(row));
   }
   in_ledger_.emplace(BatchKind::kSlice, slice.time);
   ++totals_.slices;
@@ -186,7 +187,7 @@ Result<bool> Shipper::SendSlice(const Slice& slice) {
 
 // An hour is rolled up if the complete data of all its slices on the server is available, but not if the recording has
 // dropped its oldest part since.
-Shipper::Failure Shipper::SendHour() {
+Status Shipper::SendHour() {
   if (hour_.rows.empty() || options_.dry_run || IsInLedger(BatchKind::kHour, hour_.time)) return {};
   for (auto at = in_ledger_.lower_bound({BatchKind::kSlice, hour_.time});
        at != in_ledger_.end() && at->first == BatchKind::kSlice && at->second < hour_.time + kHour; ++at) {
@@ -197,18 +198,17 @@ Shipper::Failure Shipper::SendHour() {
     if (!IsInLedger(BatchKind::kSlice, slice)) return {};
   }
   if (hour_.beginning) {
-    auto is_same = IsSame(*hour_.beginning);
-    if (!is_same.ok()) return is_same.error();
-    if (!*is_same) return {};
+    ASSIGN_OR_RETURN(auto is_same, IsSame(*hour_.beginning));
+    if (!is_same) return {};
   }
-  if (auto error = HoldLease()) return error;
-  if (auto error = Settle()) return error;
+  RETURN_IF_ERROR(HoldLease());
+  RETURN_IF_ERROR(Settle());
   if (IsInLedger(BatchKind::kHour, hour_.time)) return {};
-  if (auto error = InsertOnce("hours", "time", hour_.time, HoursBlock(info_.id, hour_.time, hour_.rows))) return error;
+  RETURN_IF_ERROR(InsertOnce("hours", "time", hour_.time, HoursBlock(info_.id, hour_.time, hour_.rows)));
   in_doubt_ = false;
   LedgerRow row{.recording = info_.id, .time = hour_.time, .kind = BatchKind::kHour};
   row.sums = hour_.rows.size();
-  if (auto error = WriteLedger(row)) return error;
+  RETURN_IF_ERROR(WriteLedger(row));
   in_ledger_.emplace(BatchKind::kHour, hour_.time);
   return {};
 }
@@ -216,30 +216,30 @@ Shipper::Failure Shipper::SendHour() {
 // A later part of a rotated recording still has everything that was sent; a file that has dropped its oldest part has
 // less. Their headers do not distinguish them.
 Result<bool> Shipper::IsSame(const SliceSum& slice) {
-  auto answer = server_->Select(
-      fmt::format("SELECT count() AS n, sum(bytes) AS s FROM {}.{} WHERE recording = {} AND toUInt32(time) = {}",
-                  server_->database(), Table("sums"), info_.id, slice.time));
-  if (!answer.ok()) return answer.error();
+  ASSIGN_OR_RETURN(auto answer,
+                   server_->Select(fmt::format(
+                       "SELECT count() AS n, sum(bytes) AS s FROM {}.{} WHERE recording = {} AND toUInt32(time) = {}",
+                       server_->database(), Table("sums"), info_.id, slice.time)));
   // The server sums in a different order.
-  return answer->Number("n", 0) == slice.rows && std::abs(answer->Real("s", 0) - slice.bytes) <= 1e-9 * slice.bytes;
+  return answer.Number("n", 0) == slice.rows && std::abs(answer.Real("s", 0) - slice.bytes) <= 1e-9 * slice.bytes;
 }
 
 // Readers use the last row, so the verdict on a recording may change while it grows.
-Shipper::Failure Shipper::SendRecording() {
+Status Shipper::SendRecording() {
   if (options_.dry_run) return {};
   info_.SetTrust(reader_.TrustReasons());
   info_.SetFull(reader_.Full(), recording_->header().start_epoch_ns);
   return Insert("recordings", RecordingBlock(info_), "recording");
 }
 
-Shipper::Failure Shipper::WriteLedger(LedgerRow row) {
+Status Shipper::WriteLedger(LedgerRow row) {
   row.at = Now();
   return Insert("shipped", LedgerBlock(row), "ledger");
 }
 
 // A slice lists only the names and stacks that no earlier slice lists. Later slices refer to them, so they are sent
 // even if nothing else of the slice is.
-Shipper::Failure Shipper::SendNames(const Slice& slice) {
+Status Shipper::SendNames(const Slice& slice) {
   if (options_.dry_run) return {};
   std::vector<NamedId> names;
   for (const NamedId& name : slice.names) {
@@ -250,10 +250,10 @@ Shipper::Failure Shipper::SendNames(const Slice& slice) {
     if (!known_.contains(stack.id)) stacks.push_back(stack);
   }
   if (!names.empty()) {
-    if (auto error = Insert("names", NamesBlock(names, Now()), "names")) return error;
+    RETURN_IF_ERROR(Insert("names", NamesBlock(names, Now()), "names"));
   }
   if (!stacks.empty()) {
-    if (auto error = Insert("stacks", StacksBlock(stacks, Now()), "stacks")) return error;
+    RETURN_IF_ERROR(Insert("stacks", StacksBlock(stacks, Now()), "stacks"));
   }
   if (known_.size() > kMaxKnownIds) known_.clear();
   for (const NamedId& name : names) known_.insert(name.id);
@@ -261,7 +261,7 @@ Shipper::Failure Shipper::SendNames(const Slice& slice) {
   return {};
 }
 
-Shipper::Failure Shipper::WaitForInserts() {
+Status Shipper::WaitForInserts() {
   // On a cluster another shard may have been used before.
   const std::string processes = schema_.cluster.empty()
                                     ? "system.processes"
@@ -271,32 +271,30 @@ Shipper::Failure Shipper::WaitForInserts() {
       fmt::format("SELECT count() AS n FROM {} WHERE startsWith(query_id, {}) OR startsWith(initial_query_id, {})",
                   processes, prefix, prefix);
   for (int tried = 0; tried < kWaitTries; ++tried) {
-    auto running = server_->SelectNumber(sql);
-    if (!running.ok()) return running.error();
-    if (*running == 0) return {};
+    ASSIGN_OR_RETURN(auto running, server_->SelectNumber(sql));
+    if (running == 0) return {};
     std::this_thread::sleep_for(kWaitStep);
   }
   return Error{fmt::format("{}: an insert of {} has been running for minutes", server_->name(), info_.file)};
 }
 
-Shipper::Failure Shipper::InsertOnce(const std::string& table, const std::string& time_column, uint32_t time,
-                                     const NativeBlock& block) {
+Status Shipper::InsertOnce(const std::string& table, const std::string& time_column, uint32_t time,
+                           const NativeBlock& block) {
   if (block.rows() == 0) return {};
   if (in_doubt_) {
-    auto there =
-        server_->SelectNumber(fmt::format("SELECT count() AS n FROM {}.{} WHERE recording = {} AND toUInt32({}) = {}",
-                                          server_->database(), Table(table), info_.id, time_column, time));
-    if (!there.ok()) return there.error();
-    if (*there > 0 && *there != block.rows()) ++totals_.differing;
-    if (*there > 0) return {};
+    ASSIGN_OR_RETURN(auto there, server_->SelectNumber(fmt::format(
+                                     "SELECT count() AS n FROM {}.{} WHERE recording = {} AND toUInt32({}) = {}",
+                                     server_->database(), Table(table), info_.id, time_column, time)));
+    if (there > 0 && there != block.rows()) ++totals_.differing;
+    if (there > 0) return {};
   }
   return Insert(table, block, fmt::format("{}-{}", table, time));
 }
 
-Shipper::Failure Shipper::Insert(const std::string& table, const NativeBlock& block, const std::string& what) {
-  auto error = server_->Insert(Table(table), block, QueryPrefix(info_.id) + what);
-  if (error) in_doubt_ = true;
-  return error;
+Status Shipper::Insert(const std::string& table, const NativeBlock& block, const std::string& what) {
+  Status inserted = server_->Insert(Table(table), block, QueryPrefix(info_.id) + what);
+  if (!inserted) in_doubt_ = true;
+  return inserted;
 }
 
 }  // namespace heaprec::tools::fleet

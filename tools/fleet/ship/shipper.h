@@ -64,7 +64,6 @@ class Shipper {
   const RecordingInfo& info() const { return info_; }
 
  private:
-  using Failure = std::optional<Error>;
   struct SliceSum {
     uint32_t time = 0;
     size_t rows = 0;
@@ -78,21 +77,21 @@ class Shipper {
     std::optional<SliceSum> beginning;
   };
 
-  Failure Start();
-  Failure ReadLedger();
-  Failure HoldLease();
-  Failure Settle();
+  Status Start();
+  Status ReadLedger();
+  Status HoldLease();
+  Status Settle();
   // Returns whether it was sent now.
   Result<bool> SendSlice(const Slice& slice);
-  Failure SendHour();
+  Status SendHour();
   // Whether the server has as much of the slice as the file.
   Result<bool> IsSame(const SliceSum& slice);
-  Failure SendRecording();
-  Failure WriteLedger(LedgerRow row);
-  Failure WaitForInserts();
-  Failure InsertOnce(const std::string& table, const std::string& time_column, uint32_t time, const NativeBlock& block);
-  Failure Insert(const std::string& table, const NativeBlock& block, const std::string& what);
-  Failure SendNames(const Slice& slice);
+  Status SendRecording();
+  Status WriteLedger(LedgerRow row);
+  Status WaitForInserts();
+  Status InsertOnce(const std::string& table, const std::string& time_column, uint32_t time, const NativeBlock& block);
+  Status Insert(const std::string& table, const NativeBlock& block, const std::string& what);
+  Status SendNames(const Slice& slice);
   // `is_new`: it was sent now.
   void AddToHour(const Slice& slice, bool is_new);
   bool IsInLedger(BatchKind kind, uint32_t time) const { return in_ledger_.contains({kind, time}); }

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "tools/import/jfr/metadata.h"
-
 namespace heaprec::tools::jfr {
 namespace {
 

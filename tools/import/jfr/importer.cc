@@ -9,11 +9,11 @@
 #include <memory>
 #include <span>
 
+#include "base/assign_or_return.h"
 #include "format/codec/file_header.h"
 #include "format/ring/ring_reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/import/jfr/constants.h"
-#include "tools/import/jfr/events.h"
 #include "tools/import/jfr/file.h"
 #include "tools/input/recording_kind.h"
 #include "tools/text/text.h"
@@ -278,7 +278,7 @@ class ChunkImport {
 
   Status Add(const std::vector<format::ProcessState>& states) {
     for (const format::ProcessState& state : states) {
-      if (auto added = writer_.Add(state); !added) return added;
+      RETURN_IF_ERROR(writer_.Add(state));
     }
     return {};
   }
@@ -294,7 +294,7 @@ class ChunkImport {
   Status Write() {
     std::ranges::stable_sort(allocations_, {}, &Allocation::ticks);
     for (const Allocation& allocation : allocations_) {
-      if (auto added = writer_.Add(allocation, SinceStart(header_.TimeOf(allocation.ticks))); !added) return added;
+      RETURN_IF_ERROR(writer_.Add(allocation, SinceStart(header_.TimeOf(allocation.ticks))));
     }
     allocations_.clear();
     writer_.ExtendTo(SinceStart(header_.TimeOf(header_.start_ticks)) +
@@ -333,9 +333,9 @@ Status ImportChunk(EventSet set, const OldObjects* last, File* file, ChunkImport
     const auto allocation = ReadAllocation(*event);
     ++(allocation ? imported->samples : imported->refused);
     if (!allocation) continue;
-    if (auto added = chunk->Add(*allocation); !added) return added;
+    RETURN_IF_ERROR(chunk->Add(*allocation));
   }
-  if (auto written = chunk->Write(); !written) return written;
+  RETURN_IF_ERROR(chunk->Write());
   if (!*first_gc) *first_gc = collections.FirstId();
   const std::vector<format::ProcessState> states = chunk->StatesOf(collections, first_gc->value_or(0));
   imported->collections +=
@@ -406,12 +406,10 @@ Result<Imported> Import(format::ByteSource* source, const format::FileHeader& he
   while (!output->failed() && file.NextChunk()) {
     ChunkImport chunk(file, header.start_epoch_ns, &writer);
     const bool has_last_objects = file.chunks() == scan.old_objects.chunk;
-    auto written =
-        ImportChunk(set, has_last_objects ? &scan.old_objects : nullptr, &file, &chunk, &first_gc, &imported);
-    if (!written.ok()) return written.error();
+    RETURN_IF_ERROR(
+        ImportChunk(set, has_last_objects ? &scan.old_objects : nullptr, &file, &chunk, &first_gc, &imported));
   }
-  auto ended = writer.End();
-  if (!ended.ok()) return ended.error();
+  RETURN_IF_ERROR(writer.End());
   imported.damage = file.damage();
   return imported;
 }

@@ -71,50 +71,42 @@ Estimate DifferenceOf(const Estimate& now, const Estimate& before) {
 }
 
 // "1.2 MiB in 3,000 objects, each counted"
-render::Line Headline(const CensusScan& scan, const std::string& prefix, const std::string& path) {
+Line Headline(const CensusScan& scan, const std::string& prefix, const std::string& path) {
   const CensusGroup all = scan.total().sums;
-  std::string text = prefix + "{} in {} object(s)";
-  std::vector<Field> fields{{path + "bytes", scan.TotalBytes(), Unit::kBytes},
-                            {path + "objects", scan.estimator().Objects(all), Unit::kCount}};
-  if (scan.is_exact()) {
-    text += ", each counted";
-  } else if (scan.is_counted()) {
-    text += "; bytes counted, objects from {} walk(s)";
-  } else if (all.bytes.variance > 0) {
-    text += ", estimated from {} walk(s)";
-  } else {
-    text += scan.ChoosesAll() ? ", counted; some are missing, as the last line says"
-                              : ", counted; some may be missing, as the last line says";
-  }
-  fields.push_back({path + "walks", all.walks, Unit::kInteger});
-  return Sentence(std::move(text), std::move(fields));
+  const char* const how = scan.is_exact()          ? ", each counted"
+                          : scan.is_counted()      ? "; bytes counted, objects from {} walk(s)"
+                          : all.bytes.variance > 0 ? ", estimated from {} walk(s)"
+                          : scan.ChoosesAll()      ? ", counted; some are missing, as the last line says"
+                                                   : ", counted; some may be missing, as the last line says";
+  return Sentence(prefix + "{} in {} object(s)" + how, {{path + "bytes", scan.TotalBytes(), Unit::kBytes},
+                                                        {path + "objects", scan.estimator().Objects(all), Unit::kCount},
+                                                        {path + "walks", all.walks, Unit::kInteger}});
 }
 
+auto Now(auto part) { return PartOf(&CensusRow::now, part); }
+auto Before(auto part) { return PartOf(&CensusRow::before, part); }
+
 std::vector<Column<CensusRow>> PlainColumns(const std::string& by) {
-  return {
-      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; },
-       Detail::kAlways},
-      {"share", "share", Unit::kShare, Detail::kAlways, &CensusRow::share},
-      {"objects", "objects", Unit::kInteger, Detail::kAlways, [](const CensusRow& row) { return row.now.objects; }},
-      {"mean_size", "mean size", Unit::kBytes, Detail::kWide, [](const CensusRow& row) { return row.now.MeanSize(); }},
-      {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
-      {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
+  return {{"bytes", "bytes", Unit::kBytes, Detail::kAlways, Now(&CensusEstimates::bytes), Detail::kAlways},
+          {"share", "share", Unit::kShare, Detail::kAlways, &CensusRow::share},
+          {"objects", "objects", Unit::kInteger, Detail::kAlways, Now(&CensusEstimates::objects)},
+          {"mean_size", "mean size", Unit::kBytes, Detail::kWide, Now(&CensusEstimates::MeanSize)},
+          {"walks", "", Unit::kInteger, Detail::kJsonOnly, Now(&CensusEstimates::walks)},
+          {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
 }
 
 std::vector<Column<CensusRow>> ComparedColumns(const std::string& by) {
-  return {
-      {"bytes_difference", "difference", Unit::kByteChange, Detail::kAlways,
-       [](const CensusRow& row) { return DifferenceOf(row.now.bytes, row.before.bytes); }, Detail::kAlways},
-      {"objects_difference", "objects", Unit::kCountChange, Detail::kWide,
-       [](const CensusRow& row) { return DifferenceOf(row.now.objects, row.before.objects); }},
-      {"before.bytes", "before", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.before.bytes; }},
-      {"bytes", "after", Unit::kBytes, Detail::kAlways, [](const CensusRow& row) { return row.now.bytes; }},
-      {"before.objects", "", Unit::kInteger, Detail::kJsonOnly,
-       [](const CensusRow& row) { return row.before.objects; }},
-      {"before.walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.before.walks; }},
-      {"objects", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.objects; }},
-      {"walks", "", Unit::kInteger, Detail::kJsonOnly, [](const CensusRow& row) { return row.now.walks; }},
-      {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
+  return {{"bytes_difference", "difference", Unit::kByteChange, Detail::kAlways,
+           [](const CensusRow& row) { return DifferenceOf(row.now.bytes, row.before.bytes); }, Detail::kAlways},
+          {"objects_difference", "objects", Unit::kCountChange, Detail::kWide,
+           [](const CensusRow& row) { return DifferenceOf(row.now.objects, row.before.objects); }},
+          {"before.bytes", "before", Unit::kBytes, Detail::kAlways, Before(&CensusEstimates::bytes)},
+          {"bytes", "after", Unit::kBytes, Detail::kAlways, Now(&CensusEstimates::bytes)},
+          {"before.objects", "", Unit::kInteger, Detail::kJsonOnly, Before(&CensusEstimates::objects)},
+          {"before.walks", "", Unit::kInteger, Detail::kJsonOnly, Before(&CensusEstimates::walks)},
+          {"objects", "", Unit::kInteger, Detail::kJsonOnly, Now(&CensusEstimates::objects)},
+          {"walks", "", Unit::kInteger, Detail::kJsonOnly, Now(&CensusEstimates::walks)},
+          {"name", by, Unit::kText, Detail::kAlways, &CensusRow::name}};
 }
 
 Group OriginGroup(const CensusOrigin& origin, const std::string& name) {

@@ -44,9 +44,7 @@ Group ModeGroup(const EscapeMode& mode, const CallOutcome& outcome) {
                     {"stable", outcome.is_stable},
                     {"bytes", outcome.Bytes()},
                     {"objects", outcome.Objects()}}));
-  Table classes = MakeTable("classes", ClassColumns(), outcome.classes);
-  classes.detail = Detail::kJsonOnly;
-  group.Add(std::move(classes));
+  group.Add(HiddenTable("classes", ClassColumns(), outcome.classes));
   return group;
 }
 

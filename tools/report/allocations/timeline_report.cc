@@ -98,14 +98,12 @@ Table Steps(const RecordingScan& scan, const Timeline& timeline) {
        [](const Step& of) { return of.state.bytes > 0 ? Value(of.samples_per_mib) : Value(); }},
       {"counted_bytes", "counted", Unit::kBytes, Detail::kAlways,
        [has_counts](const Step& of) { return has_counts ? Value(of.state.bytes) : Value(); }},
-      {"is_estimated", "estimated", Unit::kText, Detail::kAlways, [](const Step& of) { return of.state.is_estimated; }},
-      {"pauses", "GC pauses", Unit::kInteger, Detail::kAlways, [](const Step& of) { return of.state.pauses; }},
-      {"paused_ns", "paused", Unit::kNanoseconds, Detail::kAlways, [](const Step& of) { return of.state.paused_ns; }},
+      {"is_estimated", "estimated", Unit::kText, Detail::kAlways, PartOf(&Step::state, &StepState::is_estimated)},
+      {"pauses", "GC pauses", Unit::kInteger, Detail::kAlways, PartOf(&Step::state, &StepState::pauses)},
+      {"paused_ns", "paused", Unit::kNanoseconds, Detail::kAlways, PartOf(&Step::state, &StepState::paused_ns)},
       {"heap_used", "heap used", Unit::kBytes, Detail::kAlways,
        [](const Step& of) { return OrUnknown(of.state.heap_used); }}};
-  Table table = MakeTable("steps", columns, steps);
-  table.detail = Detail::kJsonOnly;
-  return table;
+  return HiddenTable("steps", columns, steps);
 }
 
 Table GroupRates(const Timeline& timeline) {
@@ -113,9 +111,7 @@ Table GroupRates(const Timeline& timeline) {
   const std::vector<Column<Timeline::Series>> columns{
       {"name", "name", Unit::kText, Detail::kAlways, &Timeline::Series::name},
       {rate, "rates", UnitOfRate(timeline), Detail::kAlways, &Timeline::Series::rates}};
-  Table table = MakeTable("groups", columns, timeline.groups);
-  table.detail = Detail::kJsonOnly;
-  return table;
+  return HiddenTable("groups", columns, timeline.groups);
 }
 
 }  // namespace

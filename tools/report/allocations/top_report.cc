@@ -43,7 +43,7 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
   words.has_frames = of.grouping().by() == By::kStack;
   if (!of.outside().empty()) {
     const bool has_any = std::ranges::any_of(rows, [](const GroupRow& row) { return row.outside.bytes > 0; });
-    words.outside = has_any ? render::Detail::kWide : render::Detail::kJsonOnly;
+    words.outside = has_any ? Detail::kWide : Detail::kJsonOnly;
   }
   const GroupTable& all = of.cumulative() != nullptr ? *of.cumulative() : of.own();
   Table table = MakeTable("tables[]", GroupColumns(words), rows, all.Rows().size());
@@ -57,18 +57,13 @@ Table TableOf(const RecordingScan& scan, const Groups& of, const Ranking& rankin
 }
 
 Line SourcesLine(const SourceLines& sources) {
-  std::string text = "source lines of {} of {} site(s) found";
-  std::vector<Field> fields{{"sources.found", uint64_t{sources.found()}, Unit::kInteger},
-                            {"sources.asked", uint64_t{sources.asked()}, Unit::kInteger}};
-  if (sources.without_line() > 0) text += "; without a line number: " + Grouped(sources.without_line());
-  if (sources.missing_files() > 0) {
-    text += "; not found: {}";
-    fields.push_back({"", sources.missing()});
-  }
-  if (sources.missing_files() > 1) text += " and " + CountOf(sources.missing_files() - 1, "more file");
-  fields.push_back({"sources.without_line", uint64_t{sources.without_line()}});
-  fields.push_back({"sources.missing_files", uint64_t{sources.missing_files()}});
-  return Sentence(std::move(text), std::move(fields));
+  Line line = Sentence("source lines of {} of {} site(s) found", {{"sources.found", sources.found(), Unit::kInteger},
+                                                                  {"sources.asked", sources.asked(), Unit::kInteger}});
+  if (sources.without_line() > 0) line.Continue("; without a line number: " + Grouped(sources.without_line()));
+  if (sources.missing_files() > 0) line.Continue("; not found: {}", {{"", sources.missing()}});
+  if (sources.missing_files() > 1) line.Continue(" and " + CountOf(sources.missing_files() - 1, "more file"));
+  return line.Continue(
+      "", {{"sources.without_line", sources.without_line()}, {"sources.missing_files", sources.missing_files()}});
 }
 
 }  // namespace

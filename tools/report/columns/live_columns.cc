@@ -1,7 +1,7 @@
 #include "tools/report/columns/live_columns.h"
 
 #include <functional>
-#include <utility>
+#include <iterator>
 
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/selection.h"
@@ -12,22 +12,19 @@ using namespace render;
 
 namespace {
 
-const LiveEstimates& Of(const LiveRow& row) { return row.range.estimates; }
-
-render::Line MajorsLine(const LiveResult& live) {
-  std::string text =
-      "only major collections of generational ZGC show which tracked objects are dead; {} of them did by the end";
+Line MajorsLine(const LiveResult& live) {
+  Line line = Sentence(
+      "only major collections of generational ZGC show which tracked objects are dead; {} of them did by the end",
+      {{"", live.collections, Unit::kInteger}});
   if (live.is_range()) {
-    text +=
+    line.text +=
         "; objects allocated since the last one may be garbage: ranges begin at what is known to be live; "
         "`jcmd PID GC.run` before the end narrows them";
   }
-  return Sentence(std::move(text), {{"", live.collections, Unit::kInteger}});
+  return line;
 }
 
-Value OptionalInteger(std::optional<uint64_t> count) { return count ? Value(*count) : Value(); }
-
-render::Line OldGarbageLine(const LiveResult& live) {
+Line OldGarbageLine(const LiveResult& live) {
   std::string text =
       "{}: objects that died in the old generation since its last collection count as live; "
       "`jcmd PID GC.run` before the end shows what is live";
@@ -57,7 +54,7 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveResult& live, const std::stri
   const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
   const bool is_known = live.knows_growth();
   const auto of = [](auto LiveEstimates::*member) {
-    return [=](const LiveRow& row) -> Value { return Of(row).*member; };
+    return [=](const LiveRow& row) -> Value { return row.range.estimates.*member; };
   };
   const auto growth = [is_known](auto Slope::*member) {
     return [=](const LiveRow& row) { return is_known ? Value(row.growth.*member) : Value(); };
@@ -76,9 +73,9 @@ std::vector<Column<LiveRow>> LiveColumns(const LiveResult& live, const std::stri
       {"samples", "", Unit::kInteger, Detail::kJsonOnly, of(&LiveEstimates::samples)}};
   if (live.is_range()) {
     columns.push_back(
-        {"known_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LiveRow& row) { return row.range.known_bytes; }});
-    columns.push_back({"known_objects", "", Unit::kCount, Detail::kJsonOnly,
-                       [](const LiveRow& row) { return row.range.known_objects; }});
+        {"known_bytes", "", Unit::kBytes, Detail::kJsonOnly, PartOf(&LiveRow::range, &LiveRange::known_bytes)});
+    columns.push_back(
+        {"known_objects", "", Unit::kCount, Detail::kJsonOnly, PartOf(&LiveRow::range, &LiveRange::known_objects)});
   }
   columns.push_back({"series_bytes", "", Unit::kBytes, Detail::kJsonOnly,
                      [is_known](const LiveRow& row) { return is_known ? Value(row.series) : Value(); }});
@@ -106,7 +103,7 @@ Value PathSharesValue(const std::vector<GroupPath>& paths) {
   return Value(shares);
 }
 
-render::Line LiveContext(const LiveAnswer& answer) {
+Line LiveContext(const LiveAnswer& answer) {
   const LiveResult& live = answer.live;
   return Hidden({{"scan", answer.scan.summary().AsObject()},
                  {"at_ns", live.moments.at_ns, Unit::kNanoseconds},
@@ -118,14 +115,14 @@ render::Line LiveContext(const LiveAnswer& answer) {
                  {"growth_survived", live.moments.grown, Unit::kInteger},
                  {"collections", live.knows_collections ? Value(live.collections) : Value(), Unit::kInteger},
                  {"of_majors", live.of_majors},
-                 {"old_collections", OptionalInteger(live.old_collections), Unit::kInteger},
+                 {"old_collections", live.old_collections, Unit::kInteger},
                  {"untracked.samples", live.untracked, Unit::kInteger},
                  {"untracked.bytes", live.untracked_bytes, Unit::kBytes}});
 }
 
-std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
+std::vector<Line> LiveFooter(const LiveAnswer& answer) {
   const LiveResult& live = answer.live;
-  std::vector<render::Line> lines;
+  std::vector<Line> lines;
   if (live.of_majors) lines.push_back(MajorsLine(live));
   if (!live.old_garbage_of.empty() && !live.has_old_growth()) lines.push_back(OldGarbageLine(live));
   if (live.untracked > 0) {
@@ -138,7 +135,7 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer) {
     lines.push_back(Sentence(std::string("left out: {} recording(s) without ") + TraitsOf(live.stream).lifecycle.option,
                              {{"", uint64_t{live.without}, Unit::kInteger}}));
   }
-  for (render::Line& line : LossLines(answer.scan)) lines.push_back(std::move(line));
+  std::ranges::move(LossLines(answer.scan), std::back_inserter(lines));
   return lines;
 }
 
@@ -151,21 +148,14 @@ const char* WhyGrowthIsUnknown(const LiveResult& live) {
                               : "an import has the objects that were live at its end, not those that died before";
 }
 
-std::string CollectionsText(const LiveResult& live) {
-  if (!live.knows_collections) return "an unknown number of collections";
-  return live.of_majors ? "{} major collection(s)" : "{} collection(s)";
+Line CollectionsOf(const LiveResult& live, uint64_t count) {
+  if (!live.knows_collections) return Sentence("an unknown number of collections");
+  return Sentence(live.of_majors ? "{} major collection(s)" : "{} collection(s)", {{"", count, Unit::kInteger}});
 }
 
-std::vector<Field> CollectionsField(const LiveResult& live) {
-  if (!live.knows_collections) return {};
-  return {{"", live.collections, Unit::kInteger}};
-}
-
-std::string SurvivedText(uint64_t collections) { return collections == 0 ? "" : " that survived {} collection(s)"; }
-
-std::vector<Field> SurvivedField(uint64_t collections) {
+Line Survived(uint64_t collections) {
   if (collections == 0) return {};
-  return {{"", collections, Unit::kInteger}};
+  return Sentence(" that survived {} collection(s)", {{"", collections, Unit::kInteger}});
 }
 
 std::vector<Column<std::vector<Survival>>> SurvivalColumns(const std::string& age) {

@@ -55,13 +55,10 @@ std::vector<render::Line> LiveFooter(const LiveAnswer& answer);
 const char* WhySurvivorsAreUnknown(const LiveResult& live);
 const char* WhyGrowthIsUnknown(const LiveResult& live);
 
-// Returns "{} collections", "{} major collections", or that their number is unknown; needs one field of `collections`.
-std::string CollectionsText(const LiveResult& live);
-// The field for CollectionsText; none if the number is unknown.
-std::vector<render::Field> CollectionsField(const LiveResult& live);
-// Returns " that survived {} collections" with one field; empty for 0.
-std::string SurvivedText(uint64_t collections);
-std::vector<render::Field> SurvivedField(uint64_t collections);
+// To continue a line: "{} collections", "{} major collections", or that their number is unknown; " that survived {}
+// collections", or nothing for 0.
+render::Line CollectionsOf(const LiveResult& live, uint64_t count);
+render::Line Survived(uint64_t collections);
 // A list of the ages and of the shares that reach them: members "seconds" (or `age`), "reached", "low" and "high".
 std::vector<render::Column<std::vector<Survival>>> SurvivalColumns(const std::string& age);
 

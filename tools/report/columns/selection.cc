@@ -1,6 +1,7 @@
 #include "tools/report/columns/selection.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "tools/input/stream_traits.h"
@@ -15,11 +16,11 @@ namespace {
 Unit UnitOfTotal(const RecordingScan& scan) { return scan.of_exceptions() ? Unit::kCount : Unit::kBytes; }
 
 // The sentence, with the fields in the order of its placeholders.
-render::Line Totals(const RecordingScan& scan) {
+Line Totals(const RecordingScan& scan) {
   const GroupEstimates matched = scan.matched();
   const double seconds = scan.summary().scanned().seconds;
   const std::string command = TraitsOf(scan.stream()).verb;
-  render::Line line = Sentence("{} " + command + " in {}");
+  Line line = Sentence("{} " + command + " in {}");
   if (scan.filter().chooses_all()) {
     line.fields = {{"total", scan.total(), UnitOfTotal(scan)}};
   } else {
@@ -28,49 +29,46 @@ render::Line Totals(const RecordingScan& scan) {
   }
   line.fields.push_back({"", static_cast<uint64_t>(seconds * 1e9), Unit::kNanoseconds});
   if (seconds > 0) {
-    line.text += ", {value}";
-    line.fields.push_back(
-        {"", Scaled(matched.bytes, 1 / seconds), scan.of_exceptions() ? Unit::kPerSecond : Unit::kBytesPerSecond});
+    const Unit unit = scan.of_exceptions() ? Unit::kPerSecond : Unit::kBytesPerSecond;
+    line.Continue(", {value}", {{"", Scaled(matched.bytes, 1 / seconds), unit}});
   }
   if (scan.of_exceptions()) return line;
-  line.text += "; {} ";
-  line.text += TraitsOf(scan.stream()).lifecycle.things;
-  line.fields.push_back({"", matched.objects, Unit::kCount});
-  return line;
+  return line.Continue(std::string("; {} ") + TraitsOf(scan.stream()).lifecycle.things,
+                       {{"", matched.objects, Unit::kCount}});
 }
 
 }  // namespace
 
-std::vector<render::Line> HeadlineOf(const RecordingScan& scan) {
+std::vector<Line> HeadlineOf(const RecordingScan& scan) {
   std::vector<Field> hidden{
       {"unit", scan.of_exceptions() ? "events" : "bytes"}, {"share_of", scan.share_of()}, {"total", scan.total()}};
   for (const auto& [path, estimates] : {std::pair{"matched", scan.matched()}, {"detection_limit", scan.unseen()}}) {
-    for (Field& field : GroupFields(path, estimates, scan)) hidden.push_back(std::move(field));
+    std::ranges::move(GroupFields(path, estimates, scan), std::back_inserter(hidden));
   }
   hidden.push_back({"scan", scan.summary().AsObject()});
   return {Totals(scan), Hidden(std::move(hidden))};
 }
 
-std::vector<render::Line> LossLines(const RecordingScan& scan) {
+std::vector<Line> LossLines(const RecordingScan& scan) {
   std::vector<Line> lines;
   std::istringstream losses(scan.summary().LossLine());
   for (std::string line; std::getline(losses, line);) lines.push_back(Sentence(line));
   return lines;
 }
 
-render::Line LimitLine(const std::string& what, const Estimate& unseen, Unit unit, const std::string& json) {
+Line LimitLine(const std::string& what, const Estimate& unseen, Unit unit, const std::string& json) {
   if (IsUnknown(unseen))
     return Sentence("detection limit: unknown, because there are no samples", {{json, Value(), unit}});
   if (!(unseen.high > 0)) return Hidden({{json, unseen.high, unit}});  // everything was kept
   return Sentence("detection limit: " + what + " at most {} (95 %)", {{json, unseen.high, unit}});
 }
 
-std::vector<render::Line> FooterOf(const RecordingScan& scan, std::string_view what) {
-  std::vector<render::Line> lines;
+std::vector<Line> FooterOf(const RecordingScan& scan, std::string_view what) {
+  std::vector<Line> lines;
   lines.push_back(LimitLine(
       "a " + std::string(what) + " without " + scan.observed() + "s " + (scan.of_exceptions() ? "threw" : "allocated"),
       scan.unseen().bytes, UnitOfTotal(scan)));
-  for (Line& line : LossLines(scan)) lines.push_back(std::move(line));
+  std::ranges::move(LossLines(scan), std::back_inserter(lines));
   return lines;
 }
 

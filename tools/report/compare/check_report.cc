@@ -29,8 +29,7 @@ std::vector<Column<CheckResult>> Columns(const std::string& value, Unit amount) 
           Outcome(),
           {"value", value, amount, Detail::kAlways, &CheckResult::value, Detail::kAlways},
           {"limit", "allowed", amount, Detail::kAlways, &CheckResult::limit},
-          {"needs_runs", "", Unit::kInteger, Detail::kJsonOnly,
-           [](const CheckResult& check) -> Value { return check.needs_runs; }},
+          {"needs_runs", "", Unit::kInteger, Detail::kJsonOnly, &CheckResult::needs_runs},
           {"measured", "", Unit::kText, Detail::kJsonOnly, MeasuredText},
           {"allowed", "", Unit::kText, Detail::kJsonOnly, AllowedText},
           {"why_unknown", "", Unit::kText, Detail::kJsonOnly, &CheckResult::why_unknown}};
@@ -75,11 +74,8 @@ Line HeadlineOf(const CheckAnswer& answer) {
                         {"", answer.Count(CheckOutcome::kExceeded), Unit::kInteger},
                         {"", answer.checks.size(), Unit::kInteger},
                         {"", answer.Count(CheckOutcome::kInconclusive), Unit::kInteger}});
-  if (const size_t unknown = answer.Count(CheckOutcome::kUnknown)) {
-    line.text += ", {} unknown";
-    line.fields.push_back({"", unknown, Unit::kInteger});
-  }
-  return line;
+  const size_t unknown = answer.Count(CheckOutcome::kUnknown);
+  return unknown > 0 ? line.Continue(", {} unknown", {{"", unknown, Unit::kInteger}}) : line;
 }
 
 // "by site: 2 of 412 allocate more than the baseline allows; a site with 5 % of all must grow by 34 % to be noticed"
@@ -91,13 +87,12 @@ Line RowsLine(const CheckedRows& rows) {
   if (!rows.is_judged) {
     line.text = "by {}: not judged";
   } else if (std::isfinite(rows.detectable)) {
-    line.text += "; a " + rows.by + " with 5 % of all must grow by {} to be noticed";
-    line.fields.push_back({"", rows.detectable, Unit::kShare});
+    line.Continue("; a " + rows.by + " with 5 % of all must grow by {} to be noticed",
+                  {{"", rows.detectable, Unit::kShare}});
   }
-  line.fields.push_back({"rows.judged", rows.is_judged});
-  line.fields.push_back({"rows.fdr", rows.fdr, Unit::kShare});
-  line.fields.push_back({"rows.detectable_at_5_percent", rows.detectable, Unit::kShare});
-  return line;
+  return line.Continue("", {{"rows.judged", rows.is_judged},
+                            {"rows.fdr", rows.fdr, Unit::kShare},
+                            {"rows.detectable_at_5_percent", rows.detectable, Unit::kShare}});
 }
 
 bool NeedsRuns(const CheckAnswer& answer) {

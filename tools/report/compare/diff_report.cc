@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
-#include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
 #include "tools/report/columns/selection.h"
 #include "tools/report/compare/reports.h"
@@ -19,8 +19,6 @@ namespace {
 constexpr size_t kRowsOfOne = 20, kRowsOfTwo = 10;
 // Larger changes are not shown as numbers.
 constexpr double kTenfold = 10;
-// Replaces infinity, which JSON cannot represent.
-constexpr double kManyDegrees = 1e6;
 
 // Units of amounts in a scale, and of their changes.
 struct Units {
@@ -33,12 +31,6 @@ Units UnitsOf(const Scale& scale, const RecordingScan& scan) {
   return {Unit::kBytes, Unit::kByteChange};
 }
 
-// Returns "same" for changes that may be noise.
-const char* VerdictName(Verdict verdict) {
-  static constexpr std::array<const char*, 5> kNames{"same", "more", "less", "new", "gone"};
-  return kNames[static_cast<size_t>(verdict)];
-}
-
 struct DiffRow {
   Difference difference;
   std::string name;
@@ -46,7 +38,7 @@ struct DiffRow {
 };
 
 std::vector<Column<DiffRow>> DiffColumns(const Units& units, const std::string& suffix, const std::string& name) {
-  const auto of = [](auto member) { return [member](const DiffRow& row) -> Value { return row.difference.*member; }; };
+  const auto of = [](auto Difference::*part) { return PartOf(&DiffRow::difference, part); };
   return {{"verdict", "verdict", Unit::kText, Detail::kAlways,
            [](const DiffRow& row) { return VerdictName(row.difference.verdict); }},
           {"change", "change" + suffix, units.change, Detail::kAlways, of(&Difference::change), Detail::kAlways},
@@ -116,12 +108,8 @@ std::vector<Line> SideLines(const std::string& name, const DiffSide& side) {
                      {{"", file + side.window},
                       {"", all.bytes, scan.of_exceptions() ? Unit::kCount : Unit::kBytes},
                       {"", scan.summary().scanned().seconds, Unit::kSeconds}});
-    if (has_cpu) {
-      line.text += ", {} of CPU time";
-      line.fields.push_back({"", scan.cpu()->process, Unit::kSeconds});
-    }
-    line.text += std::string(", {} ") + scan.observed() + "(s)";
-    line.fields.push_back({"", all.samples, Unit::kInteger});
+    if (has_cpu) line.Continue(", {} of CPU time", {{"", scan.cpu()->process, Unit::kSeconds}});
+    line.Continue(std::string(", {} ") + scan.observed() + "(s)", {{"", all.samples, Unit::kInteger}});
     lines.push_back(std::move(line));
     Object one = scan.summary().AsObject();
     one.push_back({"cpu_seconds", has_cpu ? Value(scan.cpu()->process) : Value()});
@@ -140,40 +128,12 @@ const char* UnitText(const Scale& scale) {
   return kTexts[static_cast<size_t>(scale.per)];
 }
 
-// The share of time and CPU time that collections took on each side.
-std::vector<Line> GcLines(const DiffSide& before, const DiffSide& after) {
-  if (!before.runs.HasCpuTime() || !after.runs.HasCpuTime()) return {};
-  Line line = Fact("gc", "", std::vector<Field>());
-  for (const auto& [side, when] : {std::pair(&before, " before; "), std::pair(&after, " after")}) {
-    CpuSeconds sum;
-    ComparedRuns::GcPauses pauses;
-    double seconds = 0;
-    for (size_t run = 0; run < side->runs.size(); ++run) {
-      const CpuSeconds& one = *side->runs.scan(run).cpu();
-      const ComparedRuns::GcPauses paused = side->runs.PausesOf(run);
-      sum.process += one.process, sum.collector += one.collector;
-      pauses.seconds += paused.seconds, pauses.longest = std::max(pauses.longest, paused.longest);
-      seconds += side->runs.scan(run).summary().scanned().seconds;
-    }
-    if (!(seconds > 0)) return {};
-    line.text += "{} of the time in pauses, longest {}";
-    line.fields.push_back({"", std::min(pauses.seconds / seconds, 1.0), Unit::kShare});
-    line.fields.push_back({"", pauses.longest, Unit::kSeconds});
-    if (sum.collector > 0) {
-      line.text += ", {} of the CPU time";
-      line.fields.push_back({"", sum.collector / sum.process, Unit::kShare});
-    }
-    line.text += when;
-  }
-  return {line};
-}
-
 // Returns how much a row must change to be noticed, in words.
 std::string ChangeWords(double change) {
   if (!(change < kTenfold)) return "more than tenfold";
   if (change > 1.8) return fmt::format("more than {:.0f}-fold", 1 + change);
   if (change > 0.9) return "more than double";
-  return fmt::format("by {}", render::FormatInline(change, Unit::kShare, true));
+  return fmt::format("by {}", FormatInline(change, Unit::kShare, true));
 }
 
 // "a site with 5 % of the bytes must more than double to be noticed, one with 1 % change more than 5-fold"
@@ -215,9 +175,8 @@ std::vector<Line> MethodLines(const DiffResult& result) {
     return lines;
   }
   const ComparedTable& last = result.tables.back();
-  for (Line& line : RunsLines(last.runs, last.by.Text(), result.scale.objects ? "objects" : "bytes")) {
-    lines.push_back(std::move(line));
-  }
+  std::ranges::move(RunsLines(last.runs, last.by.Text(), result.scale.objects ? "objects" : "bytes"),
+                    std::back_inserter(lines));
   return lines;
 }
 
@@ -229,8 +188,7 @@ void AddTable(const ComparedTable& of, const DiffResult& result, const Recording
   Line heading = Sentence("by " + of.by.Text() + ": {} of {} changed",
                           {{"", of.changed, Unit::kInteger}, {"", of.rows.size(), Unit::kInteger}});
   if (of.changed > 0) {
-    heading.text += "; about {} of these rows may be false alarms";
-    heading.fields.push_back({"", result.question.fdr, Unit::kShare});
+    heading.Continue("; about {} of these rows may be false alarms", {{"", result.question.fdr, Unit::kShare}});
   }
   heading.detail = Detail::kTextOnly;
   into->Add(std::move(heading));
@@ -267,60 +225,35 @@ void AddTables(const DiffResult& result, const RecordingScan& scan, DiffRows sho
   for (const ComparedTable& table : result.tables) AddTable(table, result, scan, shown, tree, into);
 }
 
-// Returns the divisors of the runs' amounts.
-std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
-  std::vector<double> divisors;
-  for (const Scale& scale : scales) {
-    const double divisor = scale.per == Per::kSecond      ? scale.seconds
-                           : scale.per == Per::kCpuSecond ? scale.cpu_seconds
-                           : scale.per == Per::kOp        ? scale.operations
-                                                          : 1;
-    divisors.push_back(divisor > 0 ? divisor : 1);
-  }
-  return divisors;
-}
-
-// Returns the tested rows of a table, for the page.
-List PageRows(const ComparedTable& table, const CallTree& tree) {
-  List rows;
-  for (const ComparedRow& row : table.rows) {
-    const Difference& of = row.difference;
-    if (!(of.p < 1)) continue;
-    rows.emplace_back(List{RowName(table.by, row.key, tree), of.p, of.q, VerdictName(of.verdict)});
-  }
-  return rows;
-}
-
-PageComparison ComparisonOf(const DiffScan& diff) {
-  const DiffResult& result = diff.result();
-  const RunVariation& variation = result.tables.back().runs.variation;
-  PageComparison comparison;
-  comparison.headline = FormatLine(TotalLine(result, diff.before().scan(0)), true);
-  for (const auto& [side, verdict] :
-       {std::pair("A", diff.before().TrustVerdict()), std::pair("B", diff.after().TrustVerdict())}) {
-    if (!verdict.empty()) comparison.warnings.push_back(std::string(side) + " trustworthy: " + verdict);
-  }
-  comparison.suffix = result.scale.Suffix();
-  comparison.shares = result.scale.per == Per::kShare;
-  comparison.objects = result.scale.objects;
-  comparison.before = DivisorsOf(diff.ScalesBefore());
-  comparison.after = DivisorsOf(diff.ScalesAfter());
-  comparison.fdr = result.question.fdr;
-  comparison.margin = result.question.margin;
-  comparison.deviation = variation.deviation;
-  comparison.freedom = std::min(variation.degrees_of_freedom, kManyDegrees);
-  comparison.is_judged = result.question.is_judged;
-  const DiffSide before{diff.before(), ""}, after{diff.after(), ""};
-  for (const Line& line : GcLines(before, after)) comparison.gc = "GC: " + FormatLine(line, true);
-  for (const ComparedTable& table : result.tables) {
-    const bool is_class = table.by.by() == By::kClass;
-    if (!is_class && table.by.by() != By::kSite) continue;
-    comparison.tables.push_back({is_class ? "classes" : "sites", PageRows(table, diff.tree())});
-  }
-  return comparison;
-}
-
 }  // namespace
+
+const char* VerdictName(Verdict verdict) {
+  static constexpr std::array<const char*, 5> kNames{"same", "more", "less", "new", "gone"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+std::vector<Line> GcLines(const DiffSide& before, const DiffSide& after) {
+  if (!before.runs.HasCpuTime() || !after.runs.HasCpuTime()) return {};
+  Line line = Fact("gc", "", std::vector<Field>());
+  for (const auto& [side, when] : {std::pair(&before, " before; "), std::pair(&after, " after")}) {
+    CpuSeconds sum;
+    ComparedRuns::GcPauses pauses;
+    double seconds = 0;
+    for (size_t run = 0; run < side->runs.size(); ++run) {
+      const CpuSeconds& one = *side->runs.scan(run).cpu();
+      const ComparedRuns::GcPauses paused = side->runs.PausesOf(run);
+      sum.process += one.process, sum.collector += one.collector;
+      pauses.seconds += paused.seconds, pauses.longest = std::max(pauses.longest, paused.longest);
+      seconds += side->runs.scan(run).summary().scanned().seconds;
+    }
+    if (!(seconds > 0)) return {};
+    line.Continue("{} of the time in pauses, longest {}",
+                  {{"", std::min(pauses.seconds / seconds, 1.0), Unit::kShare}, {"", pauses.longest, Unit::kSeconds}});
+    if (sum.collector > 0) line.Continue(", {} of the CPU time", {{"", sum.collector / sum.process, Unit::kShare}});
+    line.Continue(when);
+  }
+  return {line};
+}
 
 Line TotalLine(const DiffResult& result, const RecordingScan& scan) {
   const Difference& total = result.total;
@@ -373,42 +306,6 @@ Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSi
     for (size_t run = 0; run < side->runs.size(); ++run) report.Add(LossLines(side->runs.scan(run)));
   }
   return report;
-}
-
-PageRequest DiffPage(const DiffScan& diff, const Report& report) {
-  PageRequest page;
-  page.scan = diff.scan_before();
-  // Only tables by method fold; a page shows stacks unchanged.
-  page.scan.fold = false;
-  if (diff.are_windows()) {
-    page.other_times.emplace();
-    page.other_times->from = diff.scan_after().filter.from;
-    page.other_times->to = diff.scan_after().filter.to;
-  } else {
-    page.other = diff.scan_after();
-    page.other->fold = false;
-  }
-  page.said = true;
-  page.view = "compare";
-  page.tab = "difference";
-  page.icicle = false;
-  page.report = HtmlBody(report, /*wide=*/false);
-  page.comparison = ComparisonOf(diff);
-  return page;
-}
-
-Result<PageRequest> ComparisonPage(const PageRequest& asked, ExitCode* read) {
-  DiffOptions question;
-  question.scan = asked.scan;
-  auto diff = DiffScan::Parse(question);
-  *read = diff.ok() ? diff->Run() : ExitCode::kUsage;
-  if (!diff.ok()) return diff.error();
-  if (*read == ExitCode::kUnreadable) return Error{""};
-  PageRequest page =
-      DiffPage(*diff, DiffReport(diff->result(), {diff->before(), ""}, {diff->after(), ""}, DiffRows{}, diff->tree()));
-  page.title = asked.title, page.own = asked.own, page.max_samples = asked.max_samples;
-  page.view.clear();
-  return page;
 }
 
 }  // namespace heaprec::tools

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "base/result.h"
 #include "tools/query/compare/budget_check.h"
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/report.h"
-#include "tools/report/page/recording_page.h"
-#include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
 
@@ -29,11 +27,10 @@ struct DiffRows {
 render::Line TotalLine(const DiffResult& result, const RecordingScan& scan);
 render::Report DiffReport(const DiffResult& result, const DiffSide& before, const DiffSide& after, DiffRows shown,
                           const CallTree& tree);
-// The page that compares both sides, with the report as a tab.
-PageRequest DiffPage(const DiffScan& diff, const render::Report& report);
-// The page of the two recordings of `asked`, with the verdicts of diff. `read`: the exit code. An Error without a
-// message: reading has printed it.
-Result<PageRequest> ComparisonPage(const PageRequest& asked, ExitCode* read);
+// The share of time and CPU time that collections took on each side.
+std::vector<render::Line> GcLines(const DiffSide& before, const DiffSide& after);
+// "same" for changes that may be noise.
+const char* VerdictName(Verdict verdict);
 
 // The result of a check.
 

@@ -44,7 +44,7 @@ std::vector<LeakRow> RowsOf(const LiveAnswer& answer, double rate, const GroupPa
 }
 
 size_t LeaksIn(const std::vector<LeakRow>& rows) {
-  return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.leak.leaks; }));
+  return static_cast<size_t>(std::ranges::count_if(rows, [](const LeakRow& row) { return row.leak.leaks; }));
 }
 
 // Returns the row with the largest growth that cannot be ruled out.
@@ -65,10 +65,8 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
     const bool is_known = span != kOldCollections || has_old_growth;
     return [=](const LeakRow& row) { return is_known ? Value(GrowthOf(row, span).*member) : Value(); };
   };
-  const auto leak = [](auto Leak::*member) { return [=](const LeakRow& row) -> Value { return row.leak.*member; }; };
-  const auto live = [](auto LiveEstimates::*member) {
-    return [=](const LeakRow& row) -> Value { return row.estimates.*member; };
-  };
+  const auto leak = [](auto Leak::*part) { return PartOf(&LeakRow::leak, part); };
+  const auto live = [](auto LiveEstimates::*part) { return PartOf(&LeakRow::estimates, part); };
   const auto series = [](const LeakRow& row) { return row.group->growth[kWholeTime].bytes; };
   std::vector<Column<LeakRow>> columns{
       {"", "leak", Unit::kAlert, Detail::kTextOnly, [](const LeakRow& row) { return row.leak.leaks ? "LEAK" : "-"; }},
@@ -76,8 +74,7 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
       {"growth", "growth", Unit::kGrowth, Detail::kAlways, growth(&Slope::per_second, kWholeTime), Detail::kAlways},
       {"growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p, kWholeTime)},
       {"bytes", "live", Unit::kBytes, Detail::kAlways, live(&LiveEstimates::bytes)},
-      {"since_seconds", "grows since", Unit::kSeconds, Detail::kAlways,
-       [](const LeakRow& row) { return row.since_s ? Value(*row.since_s) : Value(); }, Detail::kAlways},
+      {"since_seconds", "grows since", Unit::kSeconds, Detail::kAlways, &LeakRow::since_s, Detail::kAlways},
       {"late_growth", "later half", Unit::kGrowth, Detail::kWide, growth(&Slope::per_second, kLaterHalf)},
       {"late_growth.p", "", Unit::kProbability, Detail::kJsonOnly, growth(&Slope::p, kLaterHalf)},
       {"old_growth", "old generation", Unit::kGrowth, has_old_growth ? Detail::kWide : Detail::kJsonOnly,
@@ -103,38 +100,26 @@ std::vector<Column<LeakRow>> LeakColumns(const LiveAnswer& answer) {
   return columns;
 }
 
-// Returns the field for CollectionsText, for the time span of growth.
-std::vector<Field> SpannedCollections(const LiveResult& live) {
-  if (!live.knows_collections) return {};
-  return {{"", live.spanned_collections, Unit::kInteger}};
-}
-
 // Says why no leak can be found.
-render::Line TooShort(const LiveResult& live) {
+Line TooShort(const LiveResult& live) {
   if (!live.knows_growth()) return Sentence(std::string("leaks are unknown: ") + WhyGrowthIsUnknown(live));
   if (!TraitsOf(live.stream).lifecycle.is_collected)
     return Sentence("no leak found: the time is too short to measure growth");
-  return Sentence("no leak found: after " + CollectionsText(live) +
-                      " growth cannot be distinguished from objects that were not yet collected",
-                  SpannedCollections(live));
+  return Sentence("no leak found: after ")
+      .Continue(CollectionsOf(live, live.spanned_collections))
+      .Continue(" growth cannot be distinguished from objects that were not yet collected");
 }
 
-std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
+std::vector<Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
   if (IsTooShort(answer.live)) return {TooShort(answer.live)};
   const std::string by = answer.live.tables.front().grouping.Text();
   const size_t leaks = LeaksIn(rows);
-  std::vector<Field> fields;
-  std::string text = "no leak found by " + by + ": no significant growth";
-  if (leaks > 0) {
-    text = "{} leak(s) by " + by;
-    fields.push_back({"", uint64_t{leaks}, Unit::kInteger});
-  }
-  text +=
-      ", of {} with bytes" + SurvivedText(answer.live.moments.grown) + " ({} of reported leaks may be false alarms)";
-  fields.push_back({"", uint64_t{rows.size()}, Unit::kInteger});
-  for (Field& field : SurvivedField(answer.live.moments.grown)) fields.push_back(std::move(field));
-  fields.push_back({"", rate, Unit::kShare});
-  std::vector<render::Line> lines{Sentence(text, fields)};
+  Line verdict = Sentence("no leak found by " + by + ": no significant growth");
+  if (leaks > 0) verdict = Sentence("{} leak(s) by " + by, {{"", leaks, Unit::kInteger}});
+  verdict.Continue(", of {} with bytes", {{"", rows.size(), Unit::kInteger}})
+      .Continue(Survived(answer.live.moments.grown))
+      .Continue(" ({} of reported leaks may be false alarms)", {{"", rate, Unit::kShare}});
+  std::vector<Line> lines{std::move(verdict)};
   const LeakRow* const least = leaks > 0 ? nullptr : LeastCertain(rows);
   if (least != nullptr) {
     lines.push_back(
@@ -144,19 +129,13 @@ std::vector<render::Line> Verdict(const LiveAnswer& answer, const std::vector<Le
   return lines;
 }
 
-render::Line Span(const LiveResult& live) {
-  std::string text = "measured from {} to {}";
-  std::vector<Field> fields{{"", live.moments.from_ns, Unit::kNanoseconds},
-                            {"", live.moments.to_ns, Unit::kNanoseconds}};
-  if (TraitsOf(live.stream).lifecycle.is_collected) {
-    text += ", over " + CollectionsText(live);
-    for (Field& field : SpannedCollections(live)) fields.push_back(std::move(field));
-    if (const auto old_collections = live.old_collections) {
-      text += ", {} of the old generation";
-      fields.push_back({"", *old_collections, Unit::kInteger});
-    }
-  }
-  return Sentence(std::move(text), std::move(fields));
+Line Span(const LiveResult& live) {
+  Line line = Sentence("measured from {} to {}",
+                       {{"", live.moments.from_ns, Unit::kNanoseconds}, {"", live.moments.to_ns, Unit::kNanoseconds}});
+  if (!TraitsOf(live.stream).lifecycle.is_collected) return line;
+  line.Continue(", over ").Continue(CollectionsOf(live, live.spanned_collections));
+  if (live.old_collections) line.Continue(", {} of the old generation", {{"", *live.old_collections, Unit::kInteger}});
+  return line;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // heaprec live: shows live objects.
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -47,10 +46,8 @@ std::vector<LiveRow> RowsOf(const LiveTable& table, const LiveAnswer& answer) {
     if (table.grouping.by() == By::kStack) rows.back().frames = FramesOf(row.key, answer.tree);
   }
   const std::string& sort = answer.ranking.sort;
-  std::stable_sort(rows.begin(), rows.end(), [&sort](const LiveRow& a, const LiveRow& b) {
-    const double of_a = Measure(a, sort), of_b = Measure(b, sort);
-    return of_a != of_b ? of_a > of_b : a.name < b.name;
-  });
+  std::ranges::stable_sort(rows, {}, &LiveRow::name);
+  std::ranges::stable_sort(rows, std::ranges::greater(), [&sort](const LiveRow& row) { return Measure(row, sort); });
   return rows;
 }
 
@@ -65,16 +62,16 @@ Table TableOf(const LiveTable& of, const LiveAnswer& answer) {
   return table;
 }
 
-render::Line OldLine(const LiveResult& live) {
+Line OldLine(const LiveResult& live) {
   if (!live.knows_survivors) return Sentence("how much of it survived a collection is unknown");
   std::vector<LiveSample> old;
-  std::copy_if(live.all.alive.begin(), live.all.alive.end(), std::back_inserter(old),
-               [](const LiveSample& one) { return one.survived >= 1; });
+  std::ranges::copy_if(live.all.alive, std::back_inserter(old),
+                       [](const LiveSample& one) { return one.survived >= 1; });
   return Sentence("{} of it survived a collection",
                   {{"", EstimateGroup(old, live.total, live.Unit()).bytes, Unit::kBytes}});
 }
 
-render::Line GrowthLine(const LiveResult& live) {
+Line GrowthLine(const LiveResult& live) {
   const Slope growth = Growth::Of(live.all.growth[kWholeTime]);
   const bool is_collected = TraitsOf(live.stream).lifecycle.is_collected;
   if (!live.knows_growth()) return Sentence(std::string("growth: unknown, ") + WhyGrowthIsUnknown(live));
@@ -89,7 +86,7 @@ render::Line GrowthLine(const LiveResult& live) {
 }
 
 // "1.2 MiB live at 2.000 s in 3,000 objects, mean age 1.00 s"
-std::vector<render::Line> Headline(const LiveResult& live) {
+std::vector<Line> Headline(const LiveResult& live) {
   const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
   if (!live.knows_survivors && live.moments.survived > 0) {
     return {Sentence(std::string("what survived {} collection(s) is unknown: ") + WhySurvivorsAreUnknown(live),
@@ -105,15 +102,14 @@ std::vector<render::Line> Headline(const LiveResult& live) {
                          "; how many bytes and objects they represent is unknown",
                      {{"", all.samples, Unit::kInteger}, time})};
   }
-  std::vector<Field> fields{{"", all.bytes, Unit::kBytes}, time};
-  std::string which = live.question.least_age_ns > 0 ? " for {} or longer" : "";
-  if (!which.empty()) fields.push_back({"", live.question.least_age_ns, Unit::kNanoseconds});
-  which += SurvivedText(live.moments.survived);
-  for (Field& field : SurvivedField(live.moments.survived)) fields.push_back(std::move(field));
-  fields.push_back({"", all.objects, Unit::kCount});
-  fields.push_back({"", IsUnknown(all.mean_age_s) ? Value() : Value(all.mean_age_s.value), Unit::kSeconds});
-  std::vector<render::Line> lines{
-      Sentence("{} live " + when + which + " in {} " + terms.things + ", mean age {}", fields)};
+  Line line = Sentence("{} live " + when, {{"", all.bytes, Unit::kBytes}, time});
+  const uint64_t least_ns = live.question.least_age_ns;
+  if (least_ns > 0) line.Continue(" for {} or longer", {{"", least_ns, Unit::kNanoseconds}});
+  const Value age = IsUnknown(all.mean_age_s) ? Value() : Value(all.mean_age_s.value);
+  line.Continue(Survived(live.moments.survived))
+      .Continue(std::string(" in {} ") + terms.things + ", mean age {}",
+                {{"", all.objects, Unit::kCount}, {"", age, Unit::kSeconds}});
+  std::vector<Line> lines{std::move(line)};
   if (terms.is_collected && live.moments.survived == 0) lines.push_back(OldLine(live));
   lines.push_back(GrowthLine(live));
   return lines;
@@ -155,10 +151,7 @@ struct TraceRow {
 
 std::vector<TraceRow> TraceRowsOf(const LiveAnswer& answer, bool newest) {
   std::vector<DeadTrace> traces = newest ? answer.live.newest_garbage : answer.live.sampled_garbage.kept();
-  if (!newest) {
-    std::stable_sort(traces.begin(), traces.end(),
-                     [](const DeadTrace& a, const DeadTrace& b) { return a.died_ns < b.died_ns; });
-  }
+  if (!newest) std::ranges::stable_sort(traces, {}, &DeadTrace::died_ns);
   std::vector<TraceRow> rows;
   for (const DeadTrace& trace : traces) {
     rows.push_back({trace, trace.died_ns - answer.live.start_epoch_ns, answer.tree.names().At(trace.keys[kClass]),
@@ -175,13 +168,13 @@ std::string NameOf(const TraceRow& row) {
 
 std::vector<Column<TraceRow>> TraceColumns(const LifecycleTerms& terms) {
   return {{"", std::string(terms.ended) + " at", Unit::kNanoseconds, Detail::kTextOnly, &TraceRow::died_at_ns},
-          {"died_ns", "", Unit::kEpochNs, Detail::kJsonOnly, [](const TraceRow& row) { return row.trace.died_ns; }},
-          {"born_ns", "", Unit::kEpochNs, Detail::kJsonOnly, [](const TraceRow& row) { return row.trace.born_ns; }},
+          {"died_ns", "", Unit::kEpochNs, Detail::kJsonOnly, PartOf(&TraceRow::trace, &DeadTrace::died_ns)},
+          {"born_ns", "", Unit::kEpochNs, Detail::kJsonOnly, PartOf(&TraceRow::trace, &DeadTrace::born_ns)},
           {"lifetime_seconds", "lifetime", Unit::kSeconds, Detail::kAlways, SecondsOf},
           {"survived", terms.is_collected ? "collections" : "", Unit::kInteger, Detail::kWide,
-           [](const TraceRow& row) { return row.trace.survived; }},
-          {"size", "size", Unit::kBytes, Detail::kAlways, [](const TraceRow& row) { return row.trace.size; }},
-          {"weight_bytes", "weight", Unit::kBytes, Detail::kWide, [](const TraceRow& row) { return row.trace.weight; }},
+           PartOf(&TraceRow::trace, &DeadTrace::survived)},
+          {"size", "size", Unit::kBytes, Detail::kAlways, PartOf(&TraceRow::trace, &DeadTrace::size)},
+          {"weight_bytes", "weight", Unit::kBytes, Detail::kWide, PartOf(&TraceRow::trace, &DeadTrace::weight)},
           {"class", "", Unit::kText, Detail::kJsonOnly, &TraceRow::class_name},
           {"thread", "", Unit::kText, Detail::kJsonOnly, &TraceRow::thread},
           {"frames", "", Unit::kText, Detail::kJsonOnly, &TraceRow::frames},
@@ -342,19 +335,19 @@ Columns LifetimeColumns(const LiveResult& live, const std::string& name) {
   return columns;
 }
 
-std::vector<render::Line> Headline(const LiveResult& live, const LifetimeRow& all) {
+std::vector<Line> Headline(const LiveResult& live, const LifetimeRow& all) {
   const LifecycleTerms terms = TraitsOf(live.stream).lifecycle;
-  const std::string sampled = "{} sampled " + std::string(terms.things) + ", tracked ";
-  std::vector<Field> fields{{"", live.all.lives, Unit::kInteger}};
+  Line tracked =
+      Sentence("{} sampled " + std::string(terms.things) + ", tracked ", {{"", live.all.lives, Unit::kInteger}});
   const Field median{"", MedianOf(all), Unit::kSeconds};
   if (!terms.is_collected) {
-    return {Sentence(sampled + "until they were " + terms.ended +
-                         "; reach: the share of their bytes that live at least this long",
-                     fields),
+    return {tracked.Continue(std::string("until they were ") + terms.ended +
+                             "; reach: the share of their bytes that live at least this long"),
             Sentence("all: median lifetime {}", {median})};
   }
-  for (Field& field : CollectionsField(live)) fields.push_back(std::move(field));
-  return {Sentence(sampled + "over " + CollectionsText(live) + "; dies young: dead at its first collection", fields),
+  return {tracked.Continue("over ")
+              .Continue(CollectionsOf(live, live.collections))
+              .Continue("; dies young: dead at its first collection"),
           Sentence("all: median lifetime {}; {} die young, {} survive {} collection(s)",
                    {median,
                     {"", DiesYoung(all), Unit::kShare},

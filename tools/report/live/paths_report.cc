@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <ranges>
 #include <string>
 #include <utility>
@@ -26,9 +25,7 @@ struct PathRow {
 
 // `has_weights`: whether it is known how many bytes the samples represent.
 std::vector<Column<PathRow>> PathColumns(bool has_weights) {
-  const auto held = [](auto LiveEstimates::*member) {
-    return [member](const PathRow& row) -> Value { return row.held.*member; };
-  };
+  const auto held = [](auto LiveEstimates::*part) { return PartOf(&PathRow::held, part); };
   return {{"share", "share", Unit::kShare, Detail::kAlways, held(&LiveEstimates::share), Detail::kAlways},
           {"bytes", "bytes", Unit::kBytes, Detail::kAlways, held(&LiveEstimates::bytes)},
           {"objects", "objects", Unit::kCount, Detail::kWide, held(&LiveEstimates::objects)},
@@ -110,9 +107,7 @@ Table RetainedTable(const PathVisitor& paths, const LiveTotal& total, const Path
   }
   std::ranges::stable_sort(rows, std::ranges::greater(),
                            [](const RetainedRow& row) { return row.retained.bytes.value; });
-  const auto retained = [](auto LiveEstimates::*member) {
-    return [member](const RetainedRow& row) -> Value { return row.retained.*member; };
-  };
+  const auto retained = [](auto LiveEstimates::*part) { return PartOf(&RetainedRow::retained, part); };
   const std::vector<Column<RetainedRow>> columns = {
       {"share", "share", Unit::kShare, Detail::kAlways, retained(&LiveEstimates::share), Detail::kAlways},
       {"bytes", "retained", Unit::kBytes, Detail::kAlways, retained(&LiveEstimates::bytes), Detail::kAlways},
@@ -190,9 +185,7 @@ void AddSearches(const std::vector<PathSearch>& searches, std::vector<Field> amo
       {"announced", "", Unit::kInteger, Detail::kJsonOnly, &PathSearch::announced},
       {"paths", "", Unit::kInteger, Detail::kJsonOnly,
        [](const PathSearch& one) { return Value(one.chain_of.size()); }}};
-  Table table = MakeTable("recordings", columns, searches);
-  table.detail = Detail::kJsonOnly;
-  into->Add(std::move(table));
+  into->Add(HiddenTable("recordings", columns, searches));
   const auto searched = static_cast<uint64_t>(std::ranges::count(searches, "", &PathSearch::missing));
   const auto whole = static_cast<uint64_t>(
       std::ranges::count_if(searches, [](const PathSearch& one) { return one.missing.empty() && one.is_complete(); }));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "tools/render/value_format.h"
@@ -52,9 +53,9 @@ void AddCategories(const std::vector<MemorySnapshot>& snapshots, Group* group) {
   const auto [first, last] = WithCategories(snapshots);
   if (last == nullptr) return;
   const bool has_changes = last->time_ns > first->time_ns;
-  std::vector<Field> fields{{"", SecondsOf(last->time_ns), Unit::kSeconds}};
-  if (has_changes) fields.push_back({"", SecondsOf(first->time_ns), Unit::kSeconds});
-  group->Add(Sentence(has_changes ? "after {}, and what changed since {}" : "after {}", std::move(fields)));
+  Line when = Sentence("after {}", {{"", SecondsOf(last->time_ns), Unit::kSeconds}});
+  if (has_changes) when.Continue(", and what changed since {}", {{"", SecondsOf(first->time_ns), Unit::kSeconds}});
+  group->Add(std::move(when));
   std::vector<CategoryRow> rows;
   for (const auto& [name, bytes] : RankedOf(*last)) rows.push_back({name, bytes, In(*first, name)});
   std::vector<Column<CategoryRow>> columns{{"committed", "committed", Unit::kBytes, Detail::kAlways,
@@ -79,7 +80,7 @@ void AddRow(const std::vector<MemorySnapshot>& snapshots, const auto& bytes_at, 
   TimeRow row{std::move(name), {}};
   bool is_known = false;
   for (const MemorySnapshot& snapshot : snapshots) {
-    const uint64_t bytes = bytes_at(snapshot);
+    const uint64_t bytes = std::invoke(bytes_at, snapshot);
     is_known |= bytes > 0;
     row.cells.push_back(KnownBytes(bytes));
   }
@@ -89,12 +90,9 @@ void AddRow(const std::vector<MemorySnapshot>& snapshots, const auto& bytes_at, 
 std::vector<TimeRow> TimeRows(const MemoryAnswer& answer) {
   const std::vector<MemorySnapshot>& snapshots = answer.shown;
   std::vector<TimeRow> rows;
-  AddRow(
-      snapshots, [](const MemorySnapshot& snapshot) { return snapshot.rss; }, "process: RSS", &rows);
-  AddRow(
-      snapshots, [](const MemorySnapshot& snapshot) { return snapshot.pss; }, "process: PSS", &rows);
-  AddRow(
-      snapshots, [](const MemorySnapshot& snapshot) { return snapshot.not_shared; }, "process: private", &rows);
+  AddRow(snapshots, &MemorySnapshot::rss, "process: RSS", &rows);
+  AddRow(snapshots, &MemorySnapshot::pss, "process: PSS", &rows);
+  AddRow(snapshots, &MemorySnapshot::not_shared, "process: private", &rows);
   if (const MemorySnapshot* const last = WithCategories(snapshots).second; last != nullptr) {
     std::vector<Ranked> ranked = RankedOf(*last);
     if (ranked.size() > kMaxCategories) ranked.resize(kMaxCategories);
@@ -179,9 +177,8 @@ void AddMemory(const MemoryAnswer& answer, Group* group) {
   AddCategories(answer.snapshots, group);
   group->Add(TimeTable(answer));
   if (answer.shown.size() < answer.snapshots.size()) {
-    group->Add(
-        Sentence("{} of {} snapshots; --limit 0 shows all", {{"", uint64_t{answer.shown.size()}, Unit::kInteger},
-                                                             {"", uint64_t{answer.snapshots.size()}, Unit::kInteger}}));
+    group->Add(Sentence("{} of {} snapshots; --limit 0 shows all",
+                        {{"", answer.shown.size(), Unit::kInteger}, {"", answer.snapshots.size(), Unit::kInteger}}));
   }
   if (answer.snapshots.back().categories.empty()) {
     group->Add(

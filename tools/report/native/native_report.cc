@@ -41,14 +41,10 @@ std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
   return rows;
 }
 
-// Returns the callers of a stack's leaf, innermost first.
+// Returns the callers of a stack's leaf, innermost first; none for other rows.
 std::vector<std::string> CallersOf(uint32_t key, const Grouping& grouping, const CallTree& tree) {
-  std::vector<std::string> callers;
-  if (grouping.by() != By::kStack) return callers;
-  for (auto node = tree.At(key).parent; node != CallTree::kRoot; node = tree.At(node).parent) {
-    callers.emplace_back(tree.NameOf(node));
-  }
-  return callers;
+  if (grouping.by() != By::kStack) return {};
+  return CallersOf(FramesOf(key, tree));
 }
 
 std::vector<std::string> Below(std::vector<std::string> callers, size_t most) {
@@ -139,19 +135,17 @@ NativeRow Total(const NativeAnswer& answer) {
   return all;
 }
 
-std::vector<render::Line> Headline(const NativeAnswer& answer, const NativeRow& all) {
-  std::string text = "{} live";
-  std::vector<Field> fields{{"", all.of.live.bytes, Unit::kBytes}};
+std::vector<Line> Headline(const NativeAnswer& answer, const NativeRow& all) {
+  Line live = Sentence("{} live", {{"", all.of.live.bytes, Unit::kBytes}});
   if (IsByAge(answer)) {
-    text += " for {} or longer";
-    fields.push_back({"min_age_ns", answer.min_age_ns, Unit::kNanoseconds});
+    live.Continue(" for {} or longer", {{"min_age_ns", answer.min_age_ns, Unit::kNanoseconds}});
   }
-  fields.push_back({"", all.of.live.objects, Unit::kCount});
-  fields.push_back({"", all.of.allocated.bytes, Unit::kBytes});
-  fields.push_back({"", all.of.allocated.objects, Unit::kCount});
-  fields.push_back({"", static_cast<uint64_t>(all.seconds * 1e9), Unit::kNanoseconds});
-  std::vector<render::Line> lines{
-      Sentence(text + " in {} block(s), of {} allocated in {} block(s) in {}", std::move(fields))};
+  live.Continue(" in {} block(s), of {} allocated in {} block(s) in {}",
+                {{"", all.of.live.objects, Unit::kCount},
+                 {"", all.of.allocated.bytes, Unit::kBytes},
+                 {"", all.of.allocated.objects, Unit::kCount},
+                 {"", static_cast<uint64_t>(all.seconds * 1e9), Unit::kNanoseconds}});
+  std::vector<Line> lines{std::move(live)};
   if (std::isfinite(all.of.growth.per_second.high)) {
     lines.push_back(Sentence("all live bytes grow by {}", {{"", all.of.growth.per_second, Unit::kGrowth}}));
   }
@@ -221,16 +215,6 @@ std::vector<MappingVisitor::Row> Ranked(const MappingVisitor& mappings) {
   return rows;
 }
 
-// Returns the callers of a stack's leaf, innermost first.
-std::vector<std::string> CallersOf(uint32_t key, const MappingAnswer& answer) {
-  std::vector<std::string> callers;
-  if (answer.mappings.grouping().by() != By::kStack) return callers;
-  for (auto node = answer.tree.At(key).parent; node != CallTree::kRoot; node = answer.tree.At(node).parent) {
-    callers.emplace_back(answer.tree.NameOf(node));
-  }
-  return callers;
-}
-
 std::vector<Column<MappingRow>> MappingColumns(const MappingAnswer& answer) {
   const auto mapped = [](auto GroupEstimates::*member) {
     return [=](const MappingRow& row) -> Value { return row.of.mapped.*member; };
@@ -260,18 +244,19 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
   const std::vector<MappingVisitor::Row> ranked = Ranked(answer.mappings);
   const size_t shown = answer.limit > 0 ? std::min(answer.limit, ranked.size()) : ranked.size();
   std::vector<MappingRow> rows;
+  const Grouping& grouping = answer.mappings.grouping();
   for (size_t i = 0; i < shown; ++i) {
-    rows.push_back(
-        {ranked[i], answer.mappings.grouping().NameOf(ranked[i].key, answer.tree), CallersOf(ranked[i].key, answer)});
+    const uint32_t key = ranked[i].key;
+    rows.push_back({ranked[i], grouping.NameOf(key, answer.tree), CallersOf(key, grouping, answer.tree)});
   }
   const MappingVisitor::Now all = answer.mappings.All();
   const bool is_shown = !ranked.empty() || answer.scan.summary().scanned().lost > 0;
   const GroupEstimates mapped = answer.scan.matched();
   Group group{"mmap", {}};
-  render::Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mapping(s)",
-                                   {{"reserved", all.reserved.bytes, Unit::kBytes},
-                                    {"committed", all.committed.bytes, Unit::kBytes},
-                                    {"mappings", all.alive.objects, Unit::kCount}});
+  Line headline = Sentence("\nmappings: {} reserved, {} committed, in {} mapping(s)",
+                           {{"reserved", all.reserved.bytes, Unit::kBytes},
+                            {"committed", all.committed.bytes, Unit::kBytes},
+                            {"mappings", all.alive.objects, Unit::kCount}});
   if (!is_shown) headline.detail = Detail::kJsonOnly;
   group.Add(std::move(headline));
   group.Add(Hidden({{"at_ns", answer.mappings.at_ns(), Unit::kNanoseconds},
@@ -282,14 +267,9 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
                     {"reasons", answer.scan.summary().trust_reasons()},
                     {"count", uint64_t{ranked.size()}, Unit::kInteger}}));
   Table table = MakeTable("rows", MappingColumns(answer), rows, ranked.size());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    table.rows[i].below = rows[i].callers;
-    if (table.rows[i].below.size() > answer.callers) table.rows[i].below.resize(answer.callers);
-  }
+  for (size_t i = 0; i < rows.size(); ++i) table.rows[i].below = Below(rows[i].callers, answer.callers);
   group.Add(std::move(table));
-  if (is_shown) {
-    for (render::Line& line : LossLines(answer.scan)) group.Add(std::move(line));
-  }
+  if (is_shown) group.Add(LossLines(answer.scan));
   report->Add(std::move(group));
 }
 

@@ -40,14 +40,11 @@ std::vector<Column<TableRow>> TableColumns(const TableAnswer& answer) {
                      IfCounted(uncounted, [](const TableRow& row) { return row.sums.LiveBytes(); })});
   columns.push_back({"live_blocks", "live blocks", Unit::kInteger, Detail::kWide,
                      IfCounted(uncounted, [](const TableRow& row) { return row.sums.LiveBlocks(); })});
-  columns.push_back({"allocated_bytes", allocated, Unit::kBytes, Detail::kAlways,
-                     [](const TableRow& row) { return row.sums.allocated_bytes; }});
-  columns.push_back({"allocated_blocks", blocks, Unit::kInteger, Detail::kWide,
-                     [](const TableRow& row) { return row.sums.allocated_blocks; }});
-  columns.push_back(
-      {"freed_bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const TableRow& row) { return row.sums.freed_bytes; }});
-  columns.push_back({"freed_blocks", "", Unit::kInteger, Detail::kJsonOnly,
-                     [](const TableRow& row) { return row.sums.freed_blocks; }});
+  const auto sum = [](auto NativeSums::*of) { return PartOf(&TableRow::sums, of); };
+  columns.push_back({"allocated_bytes", allocated, Unit::kBytes, Detail::kAlways, sum(&NativeSums::allocated_bytes)});
+  columns.push_back({"allocated_blocks", blocks, Unit::kInteger, Detail::kWide, sum(&NativeSums::allocated_blocks)});
+  columns.push_back({"freed_bytes", "", Unit::kBytes, Detail::kJsonOnly, sum(&NativeSums::freed_bytes)});
+  columns.push_back({"freed_blocks", "", Unit::kInteger, Detail::kJsonOnly, sum(&NativeSums::freed_blocks)});
   columns.push_back({"callers", "", Unit::kText, Detail::kJsonOnly, &TableRow::callers});
   columns.push_back({"name", answer.by, Unit::kText, Detail::kAlways, &TableRow::name});
   return columns;
@@ -85,7 +82,7 @@ std::vector<TableRow> ShownRows(const TableAnswer& answer) {
   return rows;
 }
 
-render::Line Headline(const NativeTableFile& table) {
+Line Headline(const NativeTableFile& table) {
   const NativeSums total = TotalOf(table);
   std::vector<Field> fields{{"total.allocated_bytes", total.allocated_bytes, Unit::kBytes},
                             {"total.allocated_blocks", total.allocated_blocks, Unit::kInteger},

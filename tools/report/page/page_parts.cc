@@ -7,7 +7,6 @@
 #include "tools/analysis/health/diagnosis.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/totals/process_states.h"
-#include "tools/input/recording.h"
 #include "tools/input/recording_kind.h"
 #include "tools/input/walk.h"
 #include "tools/query/advice/advice_scan.h"

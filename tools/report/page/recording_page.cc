@@ -1,7 +1,7 @@
 #include "tools/report/page/recording_page.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -9,8 +9,10 @@
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/samples/sample_columns.h"
+#include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
 #include "tools/report/columns/live_columns.h"
+#include "tools/report/compare/reports.h"
 #include "tools/report/page/page_parts.h"
 #include "tools/text/text.h"
 
@@ -25,28 +27,20 @@ std::string HeadlineOf(const GroupEstimates& all, const RecordingScan& scan) {
   Line line = Sentence(
       std::string("{} in {} ") + TraitsOf(scan.stream()).lifecycle.things,
       {{"", scan.filter().chooses_all() ? scan.total() : all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
-  if (seconds > 0) {
-    line.text += ", {value}";
-    line.fields.push_back({"", Scaled(all.bytes, 1 / seconds), Unit::kBytesPerSecond});
-  }
+  if (seconds > 0) line.Continue(", {value}", {{"", Scaled(all.bytes, 1 / seconds), Unit::kBytesPerSecond}});
   return FormatLine(line, true);
 }
 
 std::string LiveHeadlineOf(const GroupEstimates& all, const RecordingScan& scan, uint64_t survived) {
-  std::vector<Field> fields{{"", all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}};
-  for (Field& field : SurvivedField(survived)) fields.push_back(std::move(field));
-  return FormatLine(
-      Sentence(std::string("{} live in {} ") + TraitsOf(scan.stream()).lifecycle.things + SurvivedText(survived),
-               std::move(fields)),
-      true);
+  Line line = Sentence(std::string("{} live in {} ") + TraitsOf(scan.stream()).lifecycle.things,
+                       {{"", all.bytes, Unit::kBytes}, {"", all.objects, Unit::kCount}});
+  return FormatLine(line.Continue(Survived(survived)), true);
 }
-
-using render::List;
-using render::Object;
 
 namespace {
 
 constexpr size_t kMaxRecordings = 255;  // per side: numbered in a byte
+constexpr double kManyDegrees = 1e6;    // replaces infinity, which JSON cannot represent
 
 // Reads the recordings' data other than samples.
 class Reading final : public ScanVisitor {
@@ -169,17 +163,17 @@ Object FactsOf(const PageRequest& request, const ScanOptions& options, const Rec
                            HeadlinesOf(request, scan, options.files.size()));
   List files;
   for (const std::string& file : options.files) files.emplace_back(BaseName(file));
-  for (render::Member& member : Object{{"file", NamesOf(options.files)},
-                                       {"files", std::move(files)},
-                                       {"given", GivenOptions(options)},
-                                       {"live_given", request.live_given},
-                                       {"title", ToUtf8(request.title)},
-                                       {"own", ToUtf8(request.own)},
-                                       {"stream", TraitsOf(scan.stream()).name},
-                                       {"seconds", scan.summary().scanned().seconds},
-                                       {"boxes", Object{{"no_classes", request.no_classes},
-                                                        {"least_share", request.least_share},
-                                                        {"most", request.most_boxes}}}}) {
+  for (Member& member : Object{{"file", NamesOf(options.files)},
+                               {"files", std::move(files)},
+                               {"given", GivenOptions(options)},
+                               {"live_given", request.live_given},
+                               {"title", ToUtf8(request.title)},
+                               {"own", ToUtf8(request.own)},
+                               {"stream", TraitsOf(scan.stream()).name},
+                               {"seconds", scan.summary().scanned().seconds},
+                               {"boxes", Object{{"no_classes", request.no_classes},
+                                                {"least_share", request.least_share},
+                                                {"most", request.most_boxes}}}}) {
     facts.push_back(std::move(member));
   }
   if (request.comparison) facts.push_back({"compare", AsObject(*request.comparison)});
@@ -290,6 +284,99 @@ RecordingPage MakePage(const PageRequest& request) {
   if (made.has_failed()) return made;
   made.html = ReportHtml(page);
   return made;
+}
+
+namespace {
+
+// Returns the divisors of the runs' amounts.
+std::vector<double> DivisorsOf(const std::vector<Scale>& scales) {
+  std::vector<double> divisors;
+  for (const Scale& scale : scales) {
+    const double divisor = scale.per == Per::kSecond      ? scale.seconds
+                           : scale.per == Per::kCpuSecond ? scale.cpu_seconds
+                           : scale.per == Per::kOp        ? scale.operations
+                                                          : 1;
+    divisors.push_back(divisor > 0 ? divisor : 1);
+  }
+  return divisors;
+}
+
+// Returns the tested rows of a table, for the page.
+List PageRows(const ComparedTable& table, const CallTree& tree) {
+  List rows;
+  for (const ComparedRow& row : table.rows) {
+    const Difference& of = row.difference;
+    if (!(of.p < 1)) continue;
+    rows.emplace_back(List{RowName(table.by, row.key, tree), of.p, of.q, VerdictName(of.verdict)});
+  }
+  return rows;
+}
+
+PageComparison ComparisonOf(const DiffScan& diff) {
+  const DiffResult& result = diff.result();
+  const RunVariation& variation = result.tables.back().runs.variation;
+  PageComparison comparison;
+  comparison.headline = FormatLine(TotalLine(result, diff.before().scan(0)), true);
+  for (const auto& [side, verdict] :
+       {std::pair("A", diff.before().TrustVerdict()), std::pair("B", diff.after().TrustVerdict())}) {
+    if (!verdict.empty()) comparison.warnings.push_back(std::string(side) + " trustworthy: " + verdict);
+  }
+  comparison.suffix = result.scale.Suffix();
+  comparison.shares = result.scale.per == Per::kShare;
+  comparison.objects = result.scale.objects;
+  comparison.before = DivisorsOf(diff.ScalesBefore());
+  comparison.after = DivisorsOf(diff.ScalesAfter());
+  comparison.fdr = result.question.fdr;
+  comparison.margin = result.question.margin;
+  comparison.deviation = variation.deviation;
+  comparison.freedom = std::min(variation.degrees_of_freedom, kManyDegrees);
+  comparison.is_judged = result.question.is_judged;
+  const DiffSide before{diff.before(), ""}, after{diff.after(), ""};
+  for (const Line& line : GcLines(before, after)) comparison.gc = "GC: " + FormatLine(line, true);
+  for (const ComparedTable& table : result.tables) {
+    const bool is_class = table.by.by() == By::kClass;
+    if (!is_class && table.by.by() != By::kSite) continue;
+    comparison.tables.push_back({is_class ? "classes" : "sites", PageRows(table, diff.tree())});
+  }
+  return comparison;
+}
+
+}  // namespace
+
+PageRequest DiffPage(const DiffScan& diff, const Report& report) {
+  PageRequest page;
+  page.scan = diff.scan_before();
+  // Only tables by method fold; a page shows stacks unchanged.
+  page.scan.fold = false;
+  if (diff.are_windows()) {
+    page.other_times.emplace();
+    page.other_times->from = diff.scan_after().filter.from;
+    page.other_times->to = diff.scan_after().filter.to;
+  } else {
+    page.other = diff.scan_after();
+    page.other->fold = false;
+  }
+  page.said = true;
+  page.view = "compare";
+  page.tab = "difference";
+  page.icicle = false;
+  page.report = HtmlBody(report, /*wide=*/false);
+  page.comparison = ComparisonOf(diff);
+  return page;
+}
+
+Result<PageRequest> ComparisonPage(const PageRequest& asked, ExitCode* read) {
+  DiffOptions question;
+  question.scan = asked.scan;
+  auto diff = DiffScan::Parse(question);
+  *read = diff.ok() ? diff->Run() : ExitCode::kUsage;
+  if (!diff.ok()) return diff.error();
+  if (*read == ExitCode::kUnreadable) return Error{""};
+  PageRequest page =
+      DiffPage(*diff, DiffReport(diff->result(), {diff->before(), ""}, {diff->after(), ""}, DiffRows{}, diff->tree()));
+  page.title = asked.title, page.own = asked.own, page.max_samples = asked.max_samples;
+  page.view.clear();
+  return page;
 }
 
 }  // namespace heaprec::tools

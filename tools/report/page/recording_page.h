@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "tools/analysis/estimate/estimator.h"
+#include "tools/query/compare/diff_query.h"
 #include "tools/query/filter/time_point.h"
 #include "tools/query/scan/scan.h"
+#include "tools/render/report.h"
 #include "tools/text/exit_code.h"
 
 namespace heaprec::tools {
@@ -78,6 +81,12 @@ struct RecordingPage {
 
   bool has_failed() const { return code != ExitCode::kOk && code != ExitCode::kDamaged; }
 };
+
+// The page that compares both sides of diff, with its report as a tab.
+PageRequest DiffPage(const DiffScan& diff, const render::Report& report);
+// The page of the two recordings of `asked`, with the verdicts of diff. `read`: the exit code. An Error without a
+// message: reading has printed it.
+Result<PageRequest> ComparisonPage(const PageRequest& asked, ExitCode* read);
 
 // The given title, or the names of the files.
 std::string TitleOf(const PageRequest& request);

@@ -7,7 +7,6 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/render/renderers.h"
-#include "tools/text/text.h"
 
 namespace heaprec::tools {
 namespace {
@@ -19,6 +18,60 @@ constexpr size_t kMaxCachedBytes = 64 << 20;
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
 
 }  // namespace
+
+void EventFields::Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into,
+                       std::optional<uint64_t> id) {
+  if (style_.json) {
+    into.push_back('{');
+    if (id) fmt::format_to(fmt::appender(into), "\"id\":{},", *id);
+    Append(into, "\"start_time\":\"");
+    clock_.AppendIso(into, time_ns);
+    fmt::format_to(fmt::appender(into), "\",\"time_ns\":{},\"kind\":\"{}\"", clock_.EpochNs(time_ns), kind);
+    return;
+  }
+  if (style_.colour) Append(into, kBold);
+  Append(into, name);
+  if (style_.colour) Append(into, kPlain);
+  Append(into, " {");
+  Field("startTime", "", into);
+  clock_.AppendLocal(into, time_ns);
+  Field("kind", "", into);
+  Append(into, kind);
+}
+
+void EventFields::Field(std::string_view plain, std::string_view json, Text& into) const {
+  if (style_.json) {
+    Append(into, ",\"");
+    Append(into, json);
+    return Append(into, "\":");
+  }
+  Append(into, "\n  ");
+  if (style_.colour) Append(into, kDim);
+  Append(into, plain);
+  Append(into, " = ");
+  if (style_.colour) Append(into, kPlain);
+}
+
+void EventFields::TextField(std::string_view plain, std::string_view json, std::string_view utf8, Text& into) const {
+  Field(plain, json, into);
+  style_.json ? AppendJsonString(into, utf8) : AppendPrintable(into, utf8);
+}
+
+void EventFields::CountField(std::string_view plain, std::string_view json, uint64_t count, Text& into) const {
+  Field(plain, json, into);
+  Append(into, count);
+}
+
+void EventFields::NumberField(std::string_view plain, std::string_view json, double value, Text& into) const {
+  Field(plain, json, into);
+  Append(into, style_.json ? fmt::format("{:.17g}", value) : fmt::format("{:.0f}", value));
+}
+
+void EventFields::SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into) const {
+  Field(plain, json, into);
+  if (bytes == 0) return Append(into, style_.json ? "null" : "N/A");
+  style_.json ? Append(into, bytes) : AppendBytes(into, static_cast<double>(bytes));
+}
 
 void EventText::Enter(const format::Block& block, Names* names) {
   const bool same_chunk = names_ != nullptr && block.chunk == chunk_;
@@ -36,94 +89,54 @@ void EventText::Enter(const format::Block& block, Names* names) {
 }
 
 void EventText::Append(const format::Sample& sample, Text& into) {
-  style_.json ? AppendJson(sample, into) : AppendPlain(sample, into);
-}
-
-void EventText::Field(std::string_view name, Text& into) {
-  tools::Append(into, "  ");
-  if (style_.colour) tools::Append(into, kDim);
-  tools::Append(into, name);
-  tools::Append(into, " = ");
-  if (style_.colour) tools::Append(into, kPlain);
-}
-
-void EventText::AppendPlain(const format::Sample& sample, Text& into) {
-  if (style_.colour) tools::Append(into, kBold);
-  tools::Append(into, TraitsOf(sample.stream()).event);
-  if (style_.colour) tools::Append(into, kPlain);
-  tools::Append(into, " {\n");
-  Field("startTime", into);
-  clock_.AppendLocal(into, sample.time_ns);
-  tools::Append(into, "\n");
-  Field("kind", into);
-  tools::Append(into, KindName(sample.kind));
-  tools::Append(into, "\n");
-  format::CountsEvents(sample.stream()) ? AppendPlainException(sample, into) : AppendPlainAllocation(sample, into);
-  Field("probability", into);
-  const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
-  has_size ? tools::Append(into, fmt::format("{:.4g}\n", sample.probability())) : tools::Append(into, "unknown\n");
-  Field("eventThread", into);
+  Open(TraitsOf(sample.stream()).event, KindName(sample.kind), sample.time_ns, into, sample.id);
+  style_.json ? AppendJsonAmounts(sample, into) : AppendPlainAmounts(sample, into);
+  Field("eventThread", "thread", into);
   tools::Append(into, Thread(sample.thread));
-  tools::Append(into, "\n");
-  Field("stackTrace", into);
+  Field("stackTrace", "stack", into);
   tools::Append(into, Stack(sample.stack));
-  tools::Append(into, "\n}\n\n");
+  Close(into);
 }
 
-void EventText::AppendPlainAllocation(const format::Sample& sample, Text& into) {
-  Field(sample.stream() == format::Stream::kAllocations ? "objectClass" : "function", into);
-  AppendPrintable(into, names_->Class(sample.class_id));
-  tools::Append(into, "\n");
-  Field("size", into);
-  sample.size > 0 ? AppendBytes(into, static_cast<double>(sample.size)) : tools::Append(into, "unknown");
-  tools::Append(into, "\n");
-  if (sample.tlab_size > 0) {
-    Field("tlabSize", into);
-    AppendBytes(into, static_cast<double>(sample.tlab_size));
-    tools::Append(into, "\n");
+void EventText::AppendPlainAmounts(const format::Sample& sample, Text& into) {
+  const bool counts_events = format::CountsEvents(sample.stream());
+  const auto bytes = [&](std::string_view name, double amount) {
+    Field(name, "", into);
+    amount > 0 ? AppendBytes(into, amount) : tools::Append(into, "unknown");
+  };
+  TextField(counts_events                                     ? "thrownClass"
+            : sample.stream() == format::Stream::kAllocations ? "objectClass"
+                                                              : "function",
+            "", names_->Class(sample.class_id), into);
+  if (counts_events) {
+    Field("weight", "", into);
+    fmt::format_to(fmt::appender(into), "{:.4g} throws", sample.weight);
+  } else {
+    bytes("size", static_cast<double>(sample.size));
+    if (sample.tlab_size > 0) bytes("tlabSize", static_cast<double>(sample.tlab_size));
+    Field("weight", "", into);
+    AppendBytes(into, sample.weight_bytes());
   }
-  Field("weight", into);
-  AppendBytes(into, sample.weight_bytes());
-  tools::Append(into, "\n");
+  const bool has_size = sample.size > 0 || counts_events;
+  Field("probability", "", into);
+  tools::Append(into, has_size ? fmt::format("{:.4g}", sample.probability()) : "unknown");
 }
 
-void EventText::AppendPlainException(const format::Sample& sample, Text& into) {
-  Field("thrownClass", into);
-  AppendPrintable(into, names_->Class(sample.class_id));
-  tools::Append(into, "\n");
-  Field("weight", into);
-  fmt::format_to(fmt::appender(into), "{:.4g} throws\n", sample.weight);
-}
-
-void EventText::AppendJson(const format::Sample& sample, Text& into) {
-  tools::Append(into, "{\"id\":");
-  tools::Append(into, sample.id);
-  tools::Append(into, ",\"start_time\":\"");
-  clock_.AppendIso(into, sample.time_ns);
-  tools::Append(into, "\",\"time_ns\":");
-  tools::Append(into, clock_.EpochNs(sample.time_ns));
-  tools::Append(into, ",\"kind\":\"");
-  tools::Append(into, KindName(sample.kind));
-  tools::Append(into, "\",\"class\":");
-  AppendJsonString(into, names_->Class(sample.class_id));
+void EventText::AppendJsonAmounts(const format::Sample& sample, Text& into) {
+  // What depends on the size of an object is null without it.
   const bool has_size = sample.size > 0 || format::CountsEvents(sample.stream());
-  tools::Append(into, ",\"size\":");
+  const auto number = [&](std::string_view name, double value, bool is_known) {
+    Field("", name, into);
+    is_known ? AppendJsonNumber(into, value) : tools::Append(into, "null");
+  };
+  TextField("", "class", names_->Class(sample.class_id), into);
+  Field("", "size", into);
   has_size ? tools::Append(into, sample.size) : tools::Append(into, "null");
-  tools::Append(into, ",\"tlab_size\":");
-  tools::Append(into, sample.tlab_size);
-  tools::Append(into, ",\"weight_bytes\":");
-  AppendJsonNumber(into, sample.weight_bytes());
-  tools::Append(into, ",\"weight_objects\":");
-  has_size ? AppendJsonNumber(into, sample.weight_objects()) : tools::Append(into, "null");
-  tools::Append(into, ",\"probability\":");
-  has_size ? AppendJsonNumber(into, sample.probability()) : tools::Append(into, "null");
-  tools::Append(into, ",\"window\":");
-  tools::Append(into, uint64_t{sample.window});
-  tools::Append(into, ",\"thread\":");
-  tools::Append(into, Thread(sample.thread));
-  tools::Append(into, ",\"stack\":");
-  tools::Append(into, Stack(sample.stack));
-  tools::Append(into, "}");
+  CountField("", "tlab_size", sample.tlab_size, into);
+  number("weight_bytes", sample.weight_bytes(), true);
+  number("weight_objects", sample.weight_objects(), has_size);
+  number("probability", sample.probability(), has_size);
+  CountField("", "window", sample.window, into);
 }
 
 std::string_view EventText::Thread(format::Index index) {

@@ -17,18 +17,40 @@
 
 namespace heaprec::tools {
 
-// One event as text, similar to `jfr print`, or as a JSON object with all fields.
-//
-// Each frame, stack and thread of a chunk is rendered once and then copied; the cache is bounded.
 struct EventStyle {
   bool json = false;
   bool colour = false;
   size_t stack_depth = 0;  // 0: all frames
 };
 
-class EventText {
+// Writes the fields of an event: lines similar to `jfr print`, or the members of a JSON object, which may have another
+// name there.
+class EventFields {
+ protected:
+  EventFields(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
+
+  // `id`: only in JSON; nullopt: none.
+  void Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into,
+            std::optional<uint64_t> id = std::nullopt);
+  void Close(Text& into) const { tools::Append(into, style_.json ? "}" : "\n}\n\n"); }
+  // The value follows.
+  void Field(std::string_view plain, std::string_view json, Text& into) const;
+  void TextField(std::string_view plain, std::string_view json, std::string_view utf8, Text& into) const;
+  void CountField(std::string_view plain, std::string_view json, uint64_t count, Text& into) const;
+  void NumberField(std::string_view plain, std::string_view json, double value, Text& into) const;
+  // 0: unknown.
+  void SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into) const;
+
+  const EventStyle style_;
+  ClockText clock_;
+};
+
+// One sample with all fields.
+//
+// Each frame, stack and thread of a chunk is rendered once and then copied; the cache is bounded.
+class EventText : EventFields {
  public:
-  EventText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
+  EventText(const EventStyle& style, uint64_t start_epoch_ns) : EventFields(style, start_epoch_ns) {}
 
   // Call for every block, after `names` has entered it.
   void Enter(const format::Block& block, Names* names);
@@ -39,11 +61,8 @@ class EventText {
   std::string_view Thread(format::Index index);
 
  private:
-  void AppendPlain(const format::Sample& sample, Text& into);
-  void AppendPlainAllocation(const format::Sample& sample, Text& into);
-  void AppendPlainException(const format::Sample& sample, Text& into);
-  void AppendJson(const format::Sample& sample, Text& into);
-  void Field(std::string_view name, Text& into);
+  void AppendPlainAmounts(const format::Sample& sample, Text& into);
+  void AppendJsonAmounts(const format::Sample& sample, Text& into);
   std::string_view Frame(const format::Frame& frame);
   void RenderPlainThread(format::Index index, Text& into);
   void RenderJsonThread(format::Index index, Text& into);
@@ -52,8 +71,6 @@ class EventText {
   void RenderPlainStack(format::Index index, Text& into);
   void RenderJsonStack(format::Index index, Text& into);
 
-  const EventStyle style_;
-  ClockText clock_;
   Names* names_ = nullptr;
   uint32_t chunk_ = 0;
   std::vector<std::string> threads_, stacks_, frames_;  // rendered; empty: not yet
@@ -61,14 +78,14 @@ class EventText {
   Text scratch_;
 };
 
-// Collections, heap snapshots, lifecycle events of tracked objects, and rows as text or JSON, like EventText.
+// Collections, heap snapshots, lifecycle events of tracked objects, and rows.
 //
 // A collection is printed when it ends, with the data from its beginning.
 //
 // Units:    as format/model/model.h.
-class StateText {
+class StateText : EventFields {
  public:
-  StateText(const EventStyle& style, uint64_t start_epoch_ns) : style_(style), clock_(start_epoch_ns) {}
+  StateText(const EventStyle& style, uint64_t start_epoch_ns) : EventFields(style, start_epoch_ns) {}
 
   // Returns false if a collection has begun, which is printed later. JSON: without surrounding newline or comma.
   bool Append(const format::ProcessState& state, Text& into);
@@ -90,15 +107,7 @@ class StateText {
   void AppendMemory(const format::ProcessState& state, Text& into);
   // `end` nullptr: unfinished.
   void AppendCollection(const format::ProcessState* begin, const format::ProcessState* end, Text& into);
-  void Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into);
-  void Close(Text& into);
-  void TextField(std::string_view plain, std::string_view json, std::string_view value, Text& into);
-  void NumberField(std::string_view plain, std::string_view json, double value, Text& into);
-  void Field(std::string_view plain, std::string_view json, Text& into);
-  void SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into);
 
-  const EventStyle style_;
-  ClockText clock_;
   std::optional<format::ProcessState> begun_;
   std::optional<uint64_t> ended_ns_;  // end of the latest collection
 };

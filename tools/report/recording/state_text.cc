@@ -7,27 +7,24 @@
 #include "tools/text/text.h"
 
 namespace heaprec::tools {
-namespace {
-constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
-}  // namespace
 
 bool StateText::Append(const format::ProcessState& state, Text& into) {
-  if (state.kind == format::ProcessStateKind::kSnapshot) {
-    AppendPeriodic(state, into);
-    return true;
-  }
-  if (state.kind == format::ProcessStateKind::kMemory) {
-    AppendMemory(state, into);
-    return true;
-  }
-  if (state.kind == format::ProcessStateKind::kCpu) {
-    AppendCpu(state, into);
-    return true;
-  }
-  if (state.kind == format::ProcessStateKind::kGcBegin) {
-    // The beginning may arrive after its own end, which has already printed its duration, from another lane.
-    if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
-    return false;
+  switch (state.kind) {
+    case format::ProcessStateKind::kSnapshot:
+      AppendPeriodic(state, into);
+      return true;
+    case format::ProcessStateKind::kMemory:
+      AppendMemory(state, into);
+      return true;
+    case format::ProcessStateKind::kCpu:
+      AppendCpu(state, into);
+      return true;
+    case format::ProcessStateKind::kGcBegin:
+      // The beginning may arrive after its own end, which has already printed its duration, from another lane.
+      if (!ended_ns_ || state.time_ns >= *ended_ns_) begun_ = state;
+      return false;
+    default:
+      break;
   }
   ended_ns_ = state.time_ns;
   const auto begun = std::exchange(begun_, std::nullopt);
@@ -44,8 +41,7 @@ bool StateText::AppendUnfinished(Text& into) {
 void StateText::AppendEvent(const format::ProcessState& state, Names* names, std::string_view thread,
                             std::string_view stack, Text& into) {
   const auto number = [&](std::string_view plain, std::string_view json, uint64_t value) {
-    Field(plain, json, into);
-    tools::Append(into, value);
+    CountField(plain, json, value, into);
   };
   const bool is_path = state.kind == format::ProcessStateKind::kPath;
   Open(is_path ? "heaprec.Path" : "heaprec.ProcessEvent", is_path ? kPathKind : kEventKind, state.time_ns, into);
@@ -135,10 +131,8 @@ void StateText::AppendAccount(const format::ProcessAccount& account, Text& into)
 
 void StateText::Append(const format::LifecycleEvent& lifecycle, Text& into) {
   Open("heaprec.ObjectLifecycle", LifecycleKindName(lifecycle.kind), lifecycle.time_ns, into);
-  Field("sample", "sample", into);
-  tools::Append(into, lifecycle.sample);
-  Field("collections", "collections", into);
-  tools::Append(into, lifecycle.collections);
+  CountField("sample", "sample", lifecycle.sample, into);
+  CountField("collections", "collections", lifecycle.collections, into);
   if (lifecycle.kind == format::LifecycleKind::kEvicted) {
     Field("threshold", "threshold_bytes", into);
     style_.json ? tools::Append(into, fmt::format("{:.17g}", lifecycle.threshold))
@@ -152,8 +146,7 @@ void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
   Open("heaprec.ClassCensus", kCensusKind, row.time_ns, into);
   TextField("thread", "thread", names->Thread(row.thread), into);
   TextField("objectClass", "class", names->Class(row.class_id), into);
-  Field("walks", "walks", into);
-  tools::Append(into, row.walks);
+  CountField("walks", "walks", row.walks, into);
   NumberField("objects", "objects", row.objects.estimate(), into);
   NumberField("bytes", "bytes", row.bytes.estimate(), into);
   if (row.objects.variance > 0) {
@@ -168,10 +161,8 @@ void StateText::Append(const format::CensusRow& row, Names* names, Text& into) {
 void StateText::Append(const format::Row& row, uint64_t time_ns, Names* names, std::string_view path, Text& into) {
   Open("heaprec.AllocationRow", kRowKind, time_ns, into);
   TextField("objectClass", "class", names->Class(row.class_id), into);
-  Field("points", "points", into);
-  tools::Append(into, row.points);
-  Field("seen", "seen_bytes", into);
-  tools::Append(into, row.seen);
+  CountField("points", "points", row.points, into);
+  CountField("seen", "seen_bytes", row.seen, into);
   NumberField("bytes", "bytes", row.bytes, into);
   NumberField("objects", "objects", row.objects, into);
   NumberField("bytesVariance", "bytes_variance", row.bytes_variance, into);
@@ -182,16 +173,6 @@ void StateText::Append(const format::Row& row, uint64_t time_ns, Names* names, s
   Field("path", "path", into);
   tools::Append(into, path);
   Close(into);
-}
-
-void StateText::TextField(std::string_view plain, std::string_view json, std::string_view value, Text& into) {
-  Field(plain, json, into);
-  style_.json ? AppendJsonString(into, value) : AppendPrintable(into, value);
-}
-
-void StateText::NumberField(std::string_view plain, std::string_view json, double value, Text& into) {
-  Field(plain, json, into);
-  tools::Append(into, style_.json ? fmt::format("{:.17g}", value) : fmt::format("{:.0f}", value));
 }
 
 void StateText::AppendPeriodic(const format::ProcessState& state, Text& into) {
@@ -212,8 +193,7 @@ void StateText::AppendMemory(const format::ProcessState& state, Text& into) {
     SizeField("proportionalShare", "pss", state.used, into);
     SizeField("notShared", "private", state.committed, into);
   } else {
-    Field("category", "category", into);
-    style_.json ? AppendJsonString(into, ToUtf8(state.cause)) : AppendPrintable(into, ToUtf8(state.cause));
+    TextField("category", "category", ToUtf8(state.cause), into);
     SizeField("reserved", "reserved", state.used, into);
     SizeField("committed", "committed", state.committed, into);
   }
@@ -245,60 +225,15 @@ void StateText::AppendCollection(const format::ProcessState* begin, const format
     Field("pause", "pause_ns", into);
     style_.json ? tools::Append(into, paused_ns)
                 : tools::Append(into, fmt::format("{:.3f} ms", static_cast<double>(paused_ns) * 1e-6));
-    Field("pauses", "pauses", into);
-    tools::Append(into, end->pauses);
+    CountField("pauses", "pauses", end->pauses, into);
   }
   std::string cause = end != nullptr ? ToUtf8(end->cause) : "";
   if (cause.empty() && begin != nullptr) cause = ToUtf8(begin->cause);
-  Field("cause", "cause", into);
-  style_.json ? AppendJsonString(into, cause) : AppendPrintable(into, cause.empty() ? "N/A" : cause);
-  if (begin != nullptr) {
-    SizeField("heapBefore", "used_before", begin->used, into);
-  }
+  TextField("cause", "cause", cause.empty() && !style_.json ? "N/A" : cause, into);
+  if (begin != nullptr) SizeField("heapBefore", "used_before", begin->used, into);
   if (end != nullptr) SizeField("heapAfter", "used_after", end->used, into);
   SizeField("heapCommitted", "committed", end != nullptr ? end->committed : begin->committed, into);
   Close(into);
-}
-
-void StateText::Open(std::string_view name, std::string_view kind, uint64_t time_ns, Text& into) {
-  if (style_.json) {
-    tools::Append(into, "{\"start_time\":\"");
-    clock_.AppendIso(into, time_ns);
-    fmt::format_to(fmt::appender(into), "\",\"time_ns\":{},\"kind\":\"{}\"", clock_.EpochNs(time_ns), kind);
-    return;
-  }
-  if (style_.colour) tools::Append(into, kBold);
-  tools::Append(into, name);
-  if (style_.colour) tools::Append(into, kPlain);
-  tools::Append(into, " {");
-  Field("startTime", "", into);
-  clock_.AppendLocal(into, time_ns);
-  Field("kind", "", into);
-  tools::Append(into, kind);
-}
-
-void StateText::Close(Text& into) { tools::Append(into, style_.json ? "}" : "\n}\n\n"); }
-
-void StateText::Field(std::string_view plain, std::string_view json, Text& into) {
-  if (style_.json) {
-    fmt::format_to(fmt::appender(into), ",\"{}\":", json);
-    return;
-  }
-  tools::Append(into, "\n  ");
-  if (style_.colour) tools::Append(into, kDim);
-  tools::Append(into, plain);
-  tools::Append(into, " = ");
-  if (style_.colour) tools::Append(into, kPlain);
-}
-
-// 0 is unknown.
-void StateText::SizeField(std::string_view plain, std::string_view json, uint64_t bytes, Text& into) {
-  Field(plain, json, into);
-  if (style_.json) {
-    bytes > 0 ? tools::Append(into, bytes) : tools::Append(into, "null");
-  } else {
-    bytes > 0 ? AppendBytes(into, static_cast<double>(bytes)) : tools::Append(into, "N/A");
-  }
 }
 
 }  // namespace heaprec::tools

@@ -8,22 +8,20 @@ using namespace render;
 namespace {
 
 // "missed 1 (52.7 KiB)"; "0".
-render::Line Lost(const format::StreamCounters& counters, format::Stream stream) {
-  render::Line line = Fact("  lost", "", {}, Detail::kWide);
+Line Lost(const format::StreamCounters& counters, format::Stream stream) {
+  Line line = Fact("  lost", "", {}, Detail::kWide);
   const bool counts_events = format::CountsEvents(stream);
   for (const Loss& loss : LossesOf(counters)) {
     if (loss.points == 0) continue;
     if (!line.text.empty()) line.text += ", ";
-    line.text += loss.reason;
-    line.text += counts_events ? " {} ({} throws)" : " {} ({})";
-    line.fields.push_back({"", loss.points, Unit::kInteger});
-    line.fields.push_back({"", loss.weight, counts_events ? Unit::kNumber : Unit::kBytes});
+    line.Continue(loss.reason + std::string(counts_events ? " {} ({} throws)" : " {} ({})"),
+                  {{"", loss.points, Unit::kInteger}, {"", loss.weight, counts_events ? Unit::kNumber : Unit::kBytes}});
   }
-  if (line.text.empty()) line.text += "0";
+  if (line.text.empty()) line.text = "0";
   return line;
 }
 
-void AddStacks(const format::StreamCounters& counters, std::vector<render::Line>* lines) {
+void AddStacks(const format::StreamCounters& counters, std::vector<Line>* lines) {
   if (counters.stack_chunks() > 0) {
     lines->push_back(
         Fact("  stack chunks",
@@ -42,13 +40,12 @@ void AddStacks(const format::StreamCounters& counters, std::vector<render::Line>
 
 }  // namespace
 
-std::vector<render::Line> StreamFacts(const Recording& recording, const StreamTraits& traits,
-                                      const StreamTotals& totals) {
+std::vector<Line> StreamFacts(const Recording& recording, const StreamTraits& traits, const StreamTotals& totals) {
   const format::Stream stream = traits.stream;
   const format::StreamCounters& counters = recording.counters(stream);
   const format::StreamCap cap = recording.header().CapOf(stream);
   const std::string path = traits.json_path;
-  std::vector<render::Line> lines;
+  std::vector<Line> lines;
   const RecorderCounts known(recording.header());
   const auto when_known = [&known](const char* text, const char* unknown) {
     return known.are_known() ? text : unknown;

@@ -161,22 +161,17 @@ void AddSamples(const SummaryAnswer& answer, Group* into) {
   if (CountsLosses(header)) {
     const uint64_t read = facts.totals[MainStream(header)].events(), lost = counters.AllLost();
     const uint64_t all = read + counters.thinned + counters.second_stage + lost;
-    std::vector<Field> fields{samples};
-    std::string text = "{}";
+    Line line = Fact("samples", samples);
     if (counters.thinned + counters.second_stage > 0) {
-      text += facts.has_rows ? " kept of {} points; classes and sites are estimated from all"
-                             : " kept of {} (rate limit; sums stay unbiased)";
-      fields.push_back({"", facts.has_rows ? facts.points : all, Unit::kInteger});
+      line.Continue(facts.has_rows ? " kept of {} points; classes and sites are estimated from all"
+                                   : " kept of {} (rate limit; sums stay unbiased)",
+                    {{"", facts.has_rows ? facts.points : all, Unit::kInteger}});
     }
     if (static_cast<double>(lost) > kFewLost * static_cast<double>(all)) {
-      text += "; {} lost";
-      fields.push_back({"", lost, Unit::kInteger});
+      line.Continue("; {} lost", {{"", lost, Unit::kInteger}});
     }
-    fields.push_back({"", limit});
-    fields.push_back({"rate_used", facts.fill, Unit::kShare});
-    fields.push_back(mean_rate);
-    fields.push_back(bytes_per_sample);
-    into->Add(Fact("samples", text + "; limit {} sample(s)/s, {} of it used", std::move(fields)));
+    into->Add(line.Continue("; limit {} sample(s)/s, {} of it used",
+                            {{"", limit}, {"rate_used", facts.fill, Unit::kShare}, mean_rate, bytes_per_sample}));
   } else {
     into->Add(Fact("samples", "{}; losses and limit unknown",
                    {samples, {"rate_used", Value(), Unit::kShare}, mean_rate, bytes_per_sample}));
@@ -309,10 +304,9 @@ void AddOutside(const SummaryAnswer& answer, Group* into) {
   std::ranges::sort(rows, std::greater{}, [](const Named& row) { return row.second.bytes; });
   if (answer.limit > 0 && rows.size() > answer.limit) rows.resize(answer.limit);
   const std::vector<Column<Named>> columns{
-      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, [](const Named& row) { return Value(row.second.bytes); }},
-      {"objects", "objects", Unit::kInteger, Detail::kAlways,
-       [](const Named& row) { return Value(row.second.objects); }},
-      {"name", "class outside TLABs", Unit::kText, Detail::kAlways, [](const Named& row) { return Value(row.first); }}};
+      {"bytes", "bytes", Unit::kBytes, Detail::kAlways, PartOf(&Named::second, &OutsideSums::bytes)},
+      {"objects", "objects", Unit::kInteger, Detail::kAlways, PartOf(&Named::second, &OutsideSums::objects)},
+      {"name", "class outside TLABs", Unit::kText, Detail::kAlways, &Named::first}};
   Table table = MakeTable("outside_tlabs.classes", columns, rows, outside.classes.size());
   table.detail = Detail::kWide;
   into->Add(std::move(table));
@@ -474,8 +468,8 @@ Group SummaryReport(const SummaryAnswer& answer, const char* name) {
 
 Table AdviceTable(const std::vector<RuleFinding>& findings, size_t limit) {
   const std::vector<Column<RuleFinding>> columns{
-      {"bytes", "bytes", Unit::kBytes, Detail::kWide, [](const RuleFinding& of) { return of.estimates.bytes; }},
-      {"share", "share", Unit::kShare, Detail::kAlways, [](const RuleFinding& of) { return of.estimates.share; },
+      {"bytes", "bytes", Unit::kBytes, Detail::kWide, PartOf(&RuleFinding::estimates, &GroupEstimates::bytes)},
+      {"share", "share", Unit::kShare, Detail::kAlways, PartOf(&RuleFinding::estimates, &GroupEstimates::share),
        Detail::kAlways},
       {"rule", "advice", Unit::kText, Detail::kAlways, [](const RuleFinding& of) { return of.rule->name; }},
       {"frame", "", Unit::kText, Detail::kJsonOnly, &RuleFinding::frame},

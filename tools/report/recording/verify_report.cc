@@ -22,17 +22,14 @@ const char* Word(ExitCode verdict) {
 }
 
 // "app.hrec: ok, 300 samples in 2 blocks, ended: jvm exit"
-render::Line LineOf(const Recording& recording, const Verification& verification) {
-  render::Line line =
+Line LineOf(const Recording& recording, const Verification& verification) {
+  Line line =
       Sentence("{}: " + std::string(Word(VerdictOf(recording, verification))) + ", {} sample(s) in {} block(s), {}",
                {{"recording", ToUtf8(recording.source().name())},
                 {"events", recording.events(), Unit::kInteger},
                 {"blocks", verification.blocks(), Unit::kInteger},
                 {"state", ToUtf8(State(recording))}});
-  const auto add = [&line](const char* text, uint64_t number, const char* name = "") {
-    line.text += text;
-    line.fields.push_back({name, number, Unit::kInteger});
-  };
+  const auto add = [&line](const char* text, uint64_t number) { line.Continue(text, {{"", number, Unit::kInteger}}); };
   if (recording.salvage().ring_found) {
     add(", {} sample(s) from the ring", recording.salvage().events);
   } else if (LostItsRing(recording)) {
@@ -74,9 +71,7 @@ Group VerifyReport(const Recording& recording, const Verification& verification)
                     {"bytes", recording.bytes_read()},
                     {"more_findings", verification.more_findings()},
                     {"losses", LossesValue(recording)}}));
-  Table findings = MakeTable("findings", columns, verification.findings());
-  findings.detail = Detail::kJsonOnly;  // text has them on stderr
-  group.Add(std::move(findings));
+  group.Add(HiddenTable("findings", columns, verification.findings()));  // text has them on stderr
   return group;
 }
 
@@ -93,13 +88,13 @@ uint64_t CountOf(const std::vector<Finding>& symptoms, Level level) {
 }
 
 // "trustworthy: yes, 2 warnings"
-render::Line Verdict(const std::vector<Finding>& symptoms) {
-  render::Line line = Sentence("trustworthy: {}", {{"trustworthy", IsTrustworthy(symptoms)}});
+Line Verdict(const std::vector<Finding>& symptoms) {
+  Line line = Sentence("trustworthy: {}", {{"trustworthy", IsTrustworthy(symptoms)}});
   for (const Level level : {Level::kProblem, Level::kWarning, Level::kNote}) {
     const uint64_t count = CountOf(symptoms, level);
     if (count == 0) continue;
-    line.text += ", {} " + std::string(LevelName(level)) + (count == 1 ? "" : "s");
-    line.fields.push_back({std::string(LevelName(level)) + "_count", count, Unit::kInteger});
+    const std::string name(LevelName(level));
+    line.Continue(", {} " + name + (count == 1 ? "" : "s"), {{name + "_count", count, Unit::kInteger}});
   }
   return line;
 }

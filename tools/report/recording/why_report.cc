@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -35,10 +34,6 @@ struct AccountRow {
 };
 
 Value AmountValue(const format::Amount& amount) { return amount.is_known() ? Value(amount.value()) : Value(); }
-Value MainValue(const OwnerAmounts& amounts) {
-  const auto main = amounts.Main();
-  return main ? Value(*main) : Value();
-}
 // In text.
 Value AmountText(const format::Amount& amount) {
   if (amount.has_no_limit()) return "none";
@@ -52,7 +47,7 @@ const std::vector<Column<AccountRow>>& AccountColumns() {
       {"unit", "", Unit::kText, Detail::kJsonOnly,
        [](const AccountRow& row) { return Value(row.owner->is_count ? "count" : "bytes"); }},
       {"used", "", Unit::kByRow, Detail::kJsonOnly, [](const AccountRow& row) { return AmountValue(row.at_end.used); }},
-      {"before", "", Unit::kByRow, Detail::kJsonOnly, [](const AccountRow& row) { return MainValue(row.before); }},
+      {"before", "", Unit::kByRow, Detail::kJsonOnly, PartOf(&AccountRow::before, &OwnerAmounts::Main)},
       {"committed", "", Unit::kByRow, Detail::kJsonOnly,
        [](const AccountRow& row) { return AmountValue(row.at_end.committed); }},
       {"resident", "", Unit::kByRow, Detail::kJsonOnly,
@@ -61,10 +56,9 @@ const std::vector<Column<AccountRow>>& AccountColumns() {
        [](const AccountRow& row) { return AmountValue(row.at_end.limit); }},
       {"has_no_limit", "", Unit::kText, Detail::kJsonOnly,
        [](const AccountRow& row) { return Value(row.at_end.limit.has_no_limit()); }},
-      {"", "used", Unit::kByRow, Detail::kTextOnly,
-       [](const AccountRow& row) { return OrNothing(MainValue(row.at_end)); }},
+      {"", "used", Unit::kByRow, Detail::kTextOnly, [](const AccountRow& row) { return OrNothing(row.at_end.Main()); }},
       {"", "before", Unit::kByRow, Detail::kTextOnly,
-       [](const AccountRow& row) { return OrNothing(MainValue(row.before)); }},
+       [](const AccountRow& row) { return OrNothing(row.before.Main()); }},
       {"", "committed", Unit::kByRow, Detail::kTextOnly,
        [](const AccountRow& row) { return AmountText(row.at_end.committed); }},
       {"", "resident", Unit::kByRow, Detail::kTextOnly,
@@ -132,14 +126,12 @@ std::string Shown(const Value& value, Unit unit) { return FormatInline(value, un
 void AddGrown(const EndFacts& facts, const std::vector<GrownOwner>& grown, size_t most, Group* into) {
   static const std::vector<Column<GrownOwner>> columns{
       {"owner", "", Unit::kText, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.owner->id); }},
-      {"per_second", "", Unit::kNumber, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.per_second); }},
-      {"since_s", "", Unit::kSeconds, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.since_s); }},
-      {"from", "", Unit::kInteger, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.from); }},
-      {"to", "", Unit::kInteger, Detail::kJsonOnly, [](const GrownOwner& one) { return Value(one.to); }},
+      {"per_second", "", Unit::kNumber, Detail::kJsonOnly, &GrownOwner::per_second},
+      {"since_s", "", Unit::kSeconds, Detail::kJsonOnly, &GrownOwner::since_s},
+      {"from", "", Unit::kInteger, Detail::kJsonOnly, &GrownOwner::from},
+      {"to", "", Unit::kInteger, Detail::kJsonOnly, &GrownOwner::to},
   };
-  Table table = MakeTable("grew", columns, grown);
-  table.detail = Detail::kJsonOnly;
-  into->Add(std::move(table));
+  into->Add(HiddenTable("grew", columns, grown));
   // The cgroup grows with its process.
   const bool has_process = std::ranges::any_of(grown, [](const GrownOwner& one) { return one.owner->id == "process"; });
   size_t shown = 0;
@@ -162,10 +154,10 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
   static const std::vector<Column<LiveSite>> columns{
       {"kind", "", Unit::kText, Detail::kJsonOnly,
        [](const LiveSite& one) { return Value(TraitsOf(one.stream).name); }},
-      {"site", "", Unit::kText, Detail::kJsonOnly, [](const LiveSite& one) { return Value(one.site); }},
-      {"leak", "", Unit::kText, Detail::kJsonOnly, [](const LiveSite& one) { return Value(one.leak.has_value()); }},
-      {"bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LiveSite& one) { return Value(one.bytes); }},
-      {"share", "", Unit::kShare, Detail::kJsonOnly, [](const LiveSite& one) { return Value(one.share); }},
+      {"site", "", Unit::kText, Detail::kJsonOnly, &LiveSite::site},
+      {"leak", "", Unit::kText, Detail::kJsonOnly, [](const LiveSite& one) { return one.leak.has_value(); }},
+      {"bytes", "", Unit::kBytes, Detail::kJsonOnly, &LiveSite::bytes},
+      {"share", "", Unit::kShare, Detail::kJsonOnly, &LiveSite::share},
       {"bytes_per_second", "", Unit::kGrowth, Detail::kJsonOnly,
        [](const LiveSite& one) { return one.leak ? Value(one.leak->per_second) : Value(); }},
       {"since_s", "", Unit::kSeconds, Detail::kJsonOnly,
@@ -174,9 +166,7 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
       {"held_by_share", "", Unit::kShare, Detail::kJsonOnly,
        [](const LiveSite& one) { return PathSharesValue(one.paths); }},
   };
-  Table table = MakeTable("live_sites", columns, sites);
-  table.detail = Detail::kJsonOnly;
-  into->Add(std::move(table));
+  into->Add(HiddenTable("live_sites", columns, sites));
   const bool tracks = facts.header.tracks(), has_objects = facts.header.source != kPreloaded;
   if (facts.header.max_tracked_objects == 0 && has_objects)
     into->Add(Fact("leak", "not known: no objects were tracked (live=on)", {}, Detail::kTextOnly));
@@ -203,16 +193,14 @@ void AddSites(const EndFacts& facts, bool is_heap_full, const std::vector<LiveSi
 void AddChangeLines(const Changes& changes, size_t most, Group* into) {
   if (changes.span_ns == 0) return;
   static const std::vector<Column<Change>> columns{
-      {"id", "", Unit::kText, Detail::kJsonOnly, [](const Change& one) { return Value(one.id); }},
-      {"name", "", Unit::kText, Detail::kJsonOnly, [](const Change& one) { return Value(one.name); }},
-      {"at_end", "", Unit::kNumber, Detail::kJsonOnly, [](const Change& one) { return Value(one.at_end); }},
-      {"most_before", "", Unit::kNumber, Detail::kJsonOnly, [](const Change& one) { return Value(one.most_before); }},
+      {"id", "", Unit::kText, Detail::kJsonOnly, &Change::id},
+      {"name", "", Unit::kText, Detail::kJsonOnly, &Change::name},
+      {"at_end", "", Unit::kNumber, Detail::kJsonOnly, &Change::at_end},
+      {"most_before", "", Unit::kNumber, Detail::kJsonOnly, &Change::most_before},
   };
-  Table table = MakeTable("differs.rows", columns, changes.rows);
-  table.detail = Detail::kJsonOnly;
   into->Add(Hidden({{"differs.span_ns", changes.span_ns, Unit::kNanoseconds},
                     {"differs.spans_before", changes.spans_before, Unit::kInteger}}));
-  into->Add(std::move(table));
+  into->Add(HiddenTable("differs.rows", columns, changes.rows));
   const std::string span = Shown(static_cast<double>(changes.span_ns) * 1e-9, Unit::kSeconds);
   for (size_t i = 0; i < std::min(changes.rows.size(), most); ++i) {
     const Change& one = changes.rows[i];
@@ -242,26 +230,20 @@ void AddSettings(const EndFacts& facts, Group* into) {
       {"value", "", Unit::kText, Detail::kJsonOnly, [](const Setting& one) { return Value(ToUtf8(one.value)); }},
       {"origin", "", Unit::kText, Detail::kJsonOnly, [](const Setting& one) { return Value(OriginName(one.origin)); }},
   };
-  Table table = MakeTable("settings", columns, facts.header.settings);
-  table.detail = Detail::kJsonOnly;
-  into->Add(std::move(table));
+  into->Add(HiddenTable("settings", columns, facts.header.settings));
   std::string set;
   for (const Setting& one : facts.header.settings) {
     if (one.origin == Setting::Origin::kSet) set += (set.empty() ? "" : ", ") + ToUtf8(one.name + "=" + one.value);
   }
-  if (set.empty()) return;
-  Line line = Fact("settings", "{}", {{"", set}}, Detail::kWide);
-  into->Add(std::move(line));
+  if (!set.empty()) into->Add(Fact("settings", {"", set}, Detail::kWide));
 }
 
 void AddAdvice(const std::vector<NextStep>& advice, size_t most, Group* into) {
   static const std::vector<Column<NextStep>> columns{
-      {"text", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.text); }},
-      {"reason", "", Unit::kText, Detail::kJsonOnly, [](const NextStep& one) { return Value(one.reason); }},
+      {"text", "", Unit::kText, Detail::kJsonOnly, &NextStep::text},
+      {"reason", "", Unit::kText, Detail::kJsonOnly, &NextStep::reason},
   };
-  Table table = MakeTable("next", columns, advice);
-  table.detail = Detail::kJsonOnly;
-  into->Add(std::move(table));
+  into->Add(HiddenTable("next", columns, advice));
   for (size_t i = 0; i < std::min(advice.size(), most); ++i)
     into->Add(Fact("next", "{}  # {}", {{"", advice[i].text}, {"", advice[i].reason}}, Detail::kTextOnly));
 }
@@ -294,13 +276,11 @@ void AddHeapFull(const EndFacts& facts, const std::vector<LivePart>& parts, size
                   {"heap_full.reason", ToUtf8(mark.cause)}}));
   into->Add(Hidden({{"heap_full.time_ns", mark.time_ns, Unit::kNanoseconds}}));
   static const std::vector<Column<LivePart>> columns{
-      {"name", "", Unit::kText, Detail::kJsonOnly, [](const LivePart& one) { return Value(one.name); }},
-      {"bytes", "", Unit::kBytes, Detail::kJsonOnly, [](const LivePart& one) { return Value(one.bytes); }},
-      {"share", "", Unit::kShare, Detail::kJsonOnly, [](const LivePart& one) { return Value(one.share); }},
+      {"name", "", Unit::kText, Detail::kJsonOnly, &LivePart::name},
+      {"bytes", "", Unit::kBytes, Detail::kJsonOnly, &LivePart::bytes},
+      {"share", "", Unit::kShare, Detail::kJsonOnly, &LivePart::share},
   };
-  Table table = MakeTable("heap_full.live", columns, parts);
-  table.detail = Detail::kJsonOnly;
-  into->Add(std::move(table));
+  into->Add(HiddenTable("heap_full.live", columns, parts));
   for (size_t i = 0; i < std::min(parts.size(), most); ++i) {
     into->Add(Fact("filled by", "{}  {}, {}",
                    {{"", parts[i].name}, {"", parts[i].bytes, Unit::kBytes}, {"", parts[i].share, Unit::kShare}},
@@ -390,27 +370,24 @@ std::string FileName(const std::string& path) { return ToUtf8(path.substr(path.r
 const std::vector<Column<ProcessEnd>>& EndColumns() {
   static const std::vector<Column<ProcessEnd>> columns{
       {"file", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(ToUtf8(end.file)); }},
-      {"end_epoch_ns", "", Unit::kDigits, Detail::kJsonOnly,
-       [](const ProcessEnd& end) { return Value(end.end_epoch_ns); }},
+      {"end_epoch_ns", "", Unit::kDigits, Detail::kJsonOnly, &ProcessEnd::end_epoch_ns},
       {"", "ended (UTC)", Unit::kText, Detail::kTextOnly,
        [](const ProcessEnd& end) { return Value(ShortTime(end.end_epoch_ns)); }},
       {"", "after", Unit::kSeconds, Detail::kTextOnly,
        [](const ProcessEnd& end) { return Value(static_cast<double>(end.lived_ns) * 1e-9); }},
-      {"lived_ns", "", Unit::kNanoseconds, Detail::kJsonOnly,
-       [](const ProcessEnd& end) { return Value(end.lived_ns); }},
-      {"verdict", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.verdict.id); }},
+      {"lived_ns", "", Unit::kNanoseconds, Detail::kJsonOnly, &ProcessEnd::lived_ns},
+      {"verdict", "", Unit::kText, Detail::kJsonOnly, PartOf(&ProcessEnd::verdict, &EndVerdict::id)},
       {"certainty", "", Unit::kText, Detail::kJsonOnly,
        [](const ProcessEnd& end) { return Value(CertaintyName(end.verdict.certainty)); }},
-      {"cause", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.cause); }},
+      {"cause", "", Unit::kText, Detail::kJsonOnly, &ProcessEnd::cause},
       {"grew", "", Unit::kText, Detail::kJsonOnly,
        [](const ProcessEnd& end) { return end.grown.empty() ? Value() : Value(end.grown.front().owner->id); }},
       {"leak", "", Unit::kText, Detail::kJsonOnly,
        [](const ProcessEnd& end) { return end.leak.empty() ? Value() : Value(end.leak); }},
-      {"heap_limit", "", Unit::kBytes, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.heap_limit); }},
-      {"memory_limit", "", Unit::kBytes, Detail::kJsonOnly,
-       [](const ProcessEnd& end) { return Value(end.memory_limit); }},
+      {"heap_limit", "", Unit::kBytes, Detail::kJsonOnly, &ProcessEnd::heap_limit},
+      {"memory_limit", "", Unit::kBytes, Detail::kJsonOnly, &ProcessEnd::memory_limit},
       {"", "file", Unit::kText, Detail::kTextOnly, [](const ProcessEnd& end) { return Value(FileName(end.file)); }},
-      {"text", "", Unit::kText, Detail::kJsonOnly, [](const ProcessEnd& end) { return Value(end.verdict.text); }},
+      {"text", "", Unit::kText, Detail::kJsonOnly, PartOf(&ProcessEnd::verdict, &EndVerdict::text)},
       {"", "how it ended", Unit::kText, Detail::kTextOnly,
        [](const ProcessEnd& end) {
          const bool is_sure = end.verdict.certainty == Certainty::kCertain || !end.is_over();
@@ -475,9 +452,7 @@ Group CrashLoopReport(const CrashLoopAnswer& answer) {
       {"file", "", Unit::kText, Detail::kJsonOnly, [](const Unread& one) { return Value(ToUtf8(one.file)); }},
       {"reason", "", Unit::kText, Detail::kJsonOnly, [](const Unread& one) { return Value(ToUtf8(one.reason)); }},
   };
-  Table unread = MakeTable("unreadable", columns, answer.unread);
-  unread.detail = Detail::kJsonOnly;
-  group.Add(std::move(unread));
+  group.Add(HiddenTable("unreadable", columns, answer.unread));
   if (!answer.unread.empty()) {
     std::string names;
     for (size_t i = 0; i < std::min<size_t>(answer.unread.size(), kUnreadNames); ++i)
