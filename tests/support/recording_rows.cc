@@ -5,17 +5,8 @@
 #include <iterator>
 #include <regex>
 
-#include "tests/support/java_run.h"
-
 namespace heaprec::testing {
 namespace {
-
-nlohmann::json Parsed(const std::vector<std::string>& args) {
-  const Outcome outcome = Run(Command{args});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
 
 std::string Folded(const nlohmann::json& stack) {
   std::string folded;
@@ -72,15 +63,43 @@ std::vector<uint64_t> Rows::PerInterval() const {
   return counts;
 }
 
-nlohmann::json ReadSummary(const std::string& recording) {
-  return Parsed({HeaprecPath(), "summary", "--json", recording});
+std::string OutputOf(const Command& command) {
+  const Outcome outcome = Run(command);
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return outcome.out;
+}
+
+void RequireHeaprec(std::vector<std::string> args) { (void)OutputOf(HeaprecCommand(std::move(args))); }
+
+nlohmann::json HeaprecJson(std::vector<std::string> args, const std::vector<std::string>& more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return nlohmann::json::parse(OutputOf(HeaprecCommand(std::move(args))));
+}
+
+nlohmann::json RowNamed(const nlohmann::json& rows, const std::string& name) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one["name"] == name; });
+  return row != rows.end() ? *row : nlohmann::json();
+}
+
+nlohmann::json ReadSummary(const std::string& recording) { return HeaprecJson({"summary", "--json", recording}); }
+
+void RequireVerified(const std::string& recording) { RequireHeaprec({"verify", recording}); }
+
+RecordedJava RecordJava(Java java, const std::string& options) {
+  const std::string file = FreshFolder() + "/rec.bin";
+  java.agent_options = "file=" + file + (options.empty() ? "" : "," + options);
+  const Outcome outcome = Run(java);
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return {file, outcome};
 }
 
 Rows ReadRows(const std::string& recording) {
   Rows all;
   all.summary = ReadSummary(recording);
   const uint64_t start_ns = all.summary["recording"]["start_ns"];
-  const nlohmann::json printed = Parsed({HeaprecPath(), "print", "--json", "--stack-depth", "0", recording});
+  const nlohmann::json printed = HeaprecJson({"print", "--json", "--stack-depth", "0", recording});
   for (const auto& event : printed["events"]) all.rows.push_back(RowOf(event, start_ns));
   return all;
 }

@@ -52,15 +52,12 @@ std::string JdkWithoutSymbols() {
 }
 
 Rows RecordLoop(const std::string& home, const std::string& source, Outcome* outcome) {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  *outcome = Run(Java{.main = "e2e.Sizes",
-                      .args = {"16", "0", "1", "12000000", "32", "64", "128"},
-                      .agent_options = "file=" + recording + ",rate=2000" + source,
-                      .home = home});
-  INFO(outcome->err);
-  REQUIRE(outcome->exit_code == 0);
-  CHECK(outcome->out == "allocated 2688000000\n");
-  return ReadRows(recording);
+  const RecordedJava recorded =
+      RecordJava({.main = "e2e.Sizes", .args = {"16", "0", "1", "12000000", "32", "64", "128"}, .home = home},
+                 "rate=2000" + source);
+  CHECK(recorded.outcome.out == "allocated 2688000000\n");
+  *outcome = recorded.outcome;
+  return ReadRows(recorded.file);
 }
 
 std::vector<Row> OursIn(const Rows& rows) {
@@ -68,13 +65,7 @@ std::vector<Row> OursIn(const Rows& rows) {
 }
 
 void RequireTruth(const Rows& rows) {
-  const auto ours = OursIn(rows);
-  for (const auto& [size, truth] : std::map<uint64_t, double>{{32, 1.0 / 7}, {64, 2.0 / 7}, {128, 4.0 / 7}}) {
-    const Share share = ShareOf(ours, [size = size](const Row& row) { return row.size == size; });
-    INFO("size " << size << ": " << share.value << ", truth " << truth << ", effective n " << share.effective_count);
-    CHECK(share.Holds(truth));
-    CHECK(share.effective_count > 200);
-  }
+  RequireShares(OursIn(rows), {{32, 1.0 / 7}, {64, 2.0 / 7}, {128, 4.0 / 7}}, 200);
 }
 
 }  // namespace
@@ -132,19 +123,13 @@ std::string WithoutBiasWarning(const std::string& err) {
   return err.substr(0, begin) + err.substr(err.find('\n', begin) + 1);
 }
 
-Rows RecordSizes(const std::vector<std::string>& flags, const std::string& options) {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.flags = flags,
-                                   .main = "e2e.Sizes",
-                                   .args = {"16", "0", "1", "12000000", "32", "64", "128"},
-                                   .agent_options = "file=" + recording + ",rate=2000,source=portable" + options});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+Rows RecordPortable(const std::vector<std::string>& flags = {}) {
+  const auto [recording, outcome] =
+      RecordJava({.flags = flags, .main = "e2e.Sizes", .args = {"16", "0", "1", "12000000", "32", "64", "128"}},
+                 "rate=2000,source=portable");
   CHECK(outcome.out == "allocated 2688000000\n");
   CHECK(WithoutBiasWarning(outcome.err) == "done\n");
-  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
-  INFO(verified.out << verified.err);
-  CHECK(verified.exit_code == 0);
+  RequireVerified(recording);
   return ReadRows(recording);
 }
 
@@ -169,27 +154,20 @@ void RequirePortable(const Rows& rows) {
 }  // namespace
 
 TEST_CASE("source=portable does not read the JVM's memory, says so, and its shares are correct") {
-  RequirePortable(RecordSizes({}, ""));
+  RequirePortable(RecordPortable());
 }
 
-TEST_CASE("-Xcheck:jni reports nothing with source=portable") { RequirePortable(RecordSizes({"-Xcheck:jni"}, "")); }
+TEST_CASE("-Xcheck:jni reports nothing with source=portable") { RequirePortable(RecordPortable({"-Xcheck:jni"})); }
 
 TEST_CASE("source=portable supports what JVMTI can do, and names what it does not support") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome =
-      Run(Java{.main = "e2e.Leak",
-               .args = {"400000", "200", "3"},
-               .agent_options = "file=" + recording + ",rate=1000,source=portable,live=on,exceptions=on,census=all"});
-  INFO(outcome.err);
-  CHECK(outcome.exit_code == 0);
+  const auto [recording, outcome] = RecordJava({.main = "e2e.Leak", .args = {"400000", "200", "3"}},
+                                               "rate=1000,source=portable,live=on,exceptions=on,census=all");
   CHECK(outcome.out == "kept 400000\n");
   CHECK(outcome.err.find("no census") != std::string::npos);
   const std::string rest = WithoutBiasWarning(outcome.err);
   CHECK(std::count(rest.begin(), rest.end(), '\n') == 1);
-  const Outcome live = Run(Command{{HeaprecPath(), "live", "--by", "class", recording}});
-  INFO(live.out << live.err);
-  CHECK(live.exit_code == 0);
-  CHECK(live.out.find("e2e.Leak$Kept") != std::string::npos);
+  const std::string live = OutputOf(HeaprecCommand({"live", "--by", "class", recording}));
+  CHECK(live.find("e2e.Leak$Kept") != std::string::npos);
 }
 
 }  // namespace heaprec::testing

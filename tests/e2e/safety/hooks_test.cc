@@ -64,11 +64,7 @@ void RequireTruth(const Rows& rows) {
   const auto ours =
       rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; });
   const double all = 100'000 + 500 * 48 + 100 * 1000;
-  for (const auto& [size, bytes] : std::map<uint64_t, double>{{100'000, 100'000}, {48, 500 * 48}, {1000, 100'000}}) {
-    const Share share = ShareOf(ours, [size = size](const Row& row) { return row.size == size; });
-    INFO("size " << size << ": " << share.value << ", truth " << bytes / all);
-    CHECK(share.Holds(bytes / all));
-  }
+  RequireShares(ours, {{100'000, 100'000 / all}, {48, 500 * 48 / all}, {1000, 100'000 / all}}, 0);
   const Total total = TotalOf(ours);
   INFO(total.bytes << " of " << 6000 * all);
   CHECK(total.Holds(6000 * all));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -23,10 +24,7 @@ constexpr int64_t kMb = 1 << 20;
 const std::string kTracks = "-XX:NativeMemoryTracking=summary";
 
 std::string Print(const std::string& recording, const std::string& kind) {
-  const Outcome shown = Run(Command{{HeaprecPath(), "print", "--kind", kind, "--json", recording}});
-  INFO(shown.err);
-  REQUIRE(shown.exit_code == 0);
-  return shown.out;
+  return OutputOf(HeaprecCommand({"print", "--kind", kind, "--json", recording}));
 }
 
 // Each snapshot with an account, oldest first; amounts as they were known then.
@@ -189,10 +187,7 @@ namespace {
 // Native memory beside the samples: the JVM's own categories are what jcmd prints, and exact counting beside the agent.
 
 json SnapshotsIn(const std::string& recording) {
-  const Outcome shown = Run(Command{{HeaprecPath(), "native", "--categories", "--json", recording}});
-  INFO(shown.err);
-  REQUIRE(shown.exit_code == 0);
-  return json::parse(shown.out)["recordings"][0]["snapshots"];
+  return HeaprecJson({"native", "--categories", "--json", recording})["recordings"][0]["snapshots"];
 }
 
 // The longer a snapshot takes, the fewer there are: a busy machine has few.
@@ -266,22 +261,18 @@ TEST_CASE("A JVM without NMT is not queried, unless the process's memory is requ
 
 TEST_CASE("record --native=exact writes a table beside the recording, and prints its name") {
   const std::string folder = FreshFolder();
-  Command command{{HeaprecPath(), "record", "--native=exact", "-o", folder + "/rec.bin", "--", JavaHome() + "/bin/java",
-                   "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"}};
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
-  const Outcome outcome = Run(command);
+  const Outcome outcome = Heaprec({"record", "--native=exact", "-o", folder + "/rec.bin", "--",
+                                   JavaHome() + "/bin/java", "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   const size_t at = outcome.err.find(folder + "/rec-native-");
   REQUIRE(at != std::string::npos);
   const std::string table = outcome.err.substr(at, outcome.err.find(':', at) - at);
-  const Outcome shown = Run(Command{{HeaprecPath(), "native", "--by", "library", "--json", table}});
-  REQUIRE(shown.exit_code == 0);
-  const json document = json::parse(shown.out);
+  const json document = HeaprecJson({"native", "--by", "library", "--json", table});
   CHECK(document["ended"] == true);
   CHECK(document["depth"] == 8);
   CHECK(document["total"]["live_bytes"] >= 32 * kMb);
-  CHECK(Run(Command{{HeaprecPath(), "summary", folder + "/rec.bin"}}).exit_code == 0);
+  CHECK(Heaprec({"summary", folder + "/rec.bin"}).exit_code == 0);
 }
 
 }  // namespace heaprec::testing

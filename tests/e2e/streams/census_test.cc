@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -41,12 +42,7 @@ std::map<std::string, double> ToldBy(const std::string& out) {
 }
 
 json Census(const std::string& recording, const std::vector<std::string>& options = {}) {
-  std::vector<std::string> args{HeaprecPath(), "census", "--json", recording};
-  args.insert(args.end(), options.begin(), options.end());
-  const Outcome outcome = Run(Command{args});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
+  return HeaprecJson({"census", "--json", recording}, options);
 }
 
 json RowOf(const json& census, const std::string& name) {
@@ -58,12 +54,6 @@ json RowOf(const json& census, const std::string& name) {
 
 double ObjectsOf(const json& census, const std::string& class_name) {
   return RowOf(census, "e2e.Counted$" + class_name)["objects"]["value"];
-}
-
-void RequireVerified(const std::string& recording) {
-  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
-  INFO(verified.out << verified.err);
-  CHECK(verified.exit_code == 0);
 }
 
 const std::vector<std::string> kKinds{"Small", "Pair", "Small[]", "Pair[]"};
@@ -194,12 +184,10 @@ TEST_CASE("A census of a running JVM counts exactly what is allocated between it
     Process process(CommandOf(java));
     REQUIRE(process.WaitForOutput("ready"));
     const std::string pid = std::to_string(process.pid());
-    const Outcome attached = Run(Command{{HeaprecPath(), "attach", pid, "--set", "census=all", "--output", recording}});
-    INFO(attached.out << attached.err);
-    REQUIRE(attached.exit_code == 0);
+    RequireHeaprec({"attach", pid, "--set", "census=all", "--output", recording});
     Touch(folder + "/go");
     REQUIRE(process.WaitForOutput("done"));
-    REQUIRE(Run(Command{{HeaprecPath(), "stop", pid}}).exit_code == 0);
+    RequireHeaprec({"stop", pid});
     Touch(folder + "/end");
     const Outcome outcome = process.Finish();
     CHECK(outcome.exit_code == 0);
@@ -357,9 +345,7 @@ TEST_CASE("The census of a killed JVM is in its ring, and complete in a flushed 
   Touch(folder + "/go");
   REQUIRE(process.WaitForOutput("done"));
   const std::string copy = folder + "/copy.bin";
-  const Outcome dumped = Run(Command{{HeaprecPath(), "dump", "--flush", std::to_string(process.pid()), "-o", copy}});
-  INFO(dumped.err);
-  REQUIRE(dumped.exit_code == 0);
+  RequireHeaprec({"dump", "--flush", std::to_string(process.pid()), "-o", copy});
   process.Kill(9);
   const Outcome outcome = process.Finish();
   const json census = Census(recording), in_copy = Census(copy);
@@ -388,8 +374,7 @@ TEST_CASE("A span of a killed recording with a census passes verify") {
   (void)process.Finish();
   for (const auto& [from, to] : {std::pair("0s", "2s"), {"1s", "3s"}, {"2s", "4s"}, {"1s", "1h"}}) {
     CAPTURE(from, to);
-    REQUIRE(Run(Command{{HeaprecPath(), "trim", "-f", "--from", from, "--to", to, "-o", part, recording}}).exit_code ==
-            0);
+    RequireHeaprec({"trim", "-f", "--from", from, "--to", to, "-o", part, recording});
     RequireVerified(part);
   }
   RemoveRingsOf(process.pid());
@@ -400,7 +385,7 @@ TEST_CASE("If a census is impossible, the recording is made without one and give
   const Outcome outcome = Run(Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all,source=jvmti"));
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.err.find("no census: source=jvmti installs no hooks") != std::string::npos);
-  const Outcome census = Run(Command{{HeaprecPath(), "census", recording}});
+  const Outcome census = Heaprec({"census", recording});
   CHECK(census.exit_code == 3);
   CHECK(census.err.find("installs no hooks") != std::string::npos);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -20,11 +21,8 @@ namespace {
 using nlohmann::json;
 
 std::vector<json> EventsIn(const std::string& recording, const std::string& event) {
-  const Outcome shown = Run(Command{{HeaprecPath(), "print", "--kind", "event", "--json", recording}});
-  INFO(shown.err);
-  REQUIRE(shown.exit_code == 0);
   std::vector<json> events;
-  const json printed = json::parse(shown.out);
+  const json printed = HeaprecJson({"print", "--kind", "event", "--json", recording});
   for (const json& one : printed["events"]) {
     if (one["event"] == event) events.push_back(one);
   }
@@ -33,10 +31,7 @@ std::vector<json> EventsIn(const std::string& recording, const std::string& even
 
 // What `heaprec why` says of it: verdict, text, certainty, evidence, missing.
 json WhyOf(const std::string& recording) {
-  const Outcome shown = Run(Command{{HeaprecPath(), "why", "--json", recording}});
-  INFO(shown.err);
-  REQUIRE(shown.exit_code == 0);
-  json why = json::parse(shown.out)["why"];
+  json why = HeaprecJson({"why", "--json", recording})["why"];
   UNSCOPED_INFO(why.dump(1));
   return why;
 }
@@ -132,9 +127,7 @@ TEST_CASE("What filled the heap is in the recording of a JVM that is killed at i
       if (line.find_first_not_of("0123456789") == std::string::npos && !line.empty())
         sessions = std::max(sessions, std::stod(line));
     }
-    const Outcome shown = Run(Command{{HeaprecPath(), "why", "--json", file}});
-    REQUIRE(shown.exit_code == 0);
-    const json full = json::parse(shown.out)["heap_full"];
+    const json full = HeaprecJson({"why", "--json", file})["heap_full"];
     INFO(full.dump(1));
     REQUIRE(full["live"].size() >= 2);
     CHECK(full["live"][0]["name"] == "long[] at e2e.Exhaust$Session.<init>");
@@ -227,7 +220,7 @@ TEST_CASE("SIGKILL: killed from outside, with the use in the last second; also a
   CHECK(why["verdict"] == "killed");
   CHECK(why["certainty"] == "probable");
   CHECK(Says(why["text"], "SIGKILL"));
-  CHECK(Run(Command{{HeaprecPath(), "recover", "-o", copy, file}}).exit_code == 0);
+  CHECK(Heaprec({"recover", "-o", copy, file}).exit_code == 0);
   RemoveRingsOf(process.pid());
   CHECK(WhyOf(copy)["verdict"] == "killed");
 }

@@ -74,11 +74,8 @@ struct Live {
 };
 
 Live ReadLive(const std::string& recording) {
-  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--json", "--kind",
-                                       "tlab,outside,died,evicted,untracked", "--stack-depth", "1", recording}});
-  INFO(printed.err);
-  REQUIRE(printed.exit_code == 0);
-  json document = json::parse(printed.out);
+  json document = HeaprecJson(
+      {"print", "--json", "--kind", "tlab,outside,died,evicted,untracked", "--stack-depth", "1", recording});
   json& events = document["events"];
   const uint64_t start_ns = document["recording"]["start_ns"], interval_ns = document["recording"]["interval_ns"];
   const auto interval_of = [&](const json& event) {
@@ -108,12 +105,6 @@ Live ReadLive(const std::string& recording) {
     }
   }
   return live;
-}
-
-void RequireVerified(const std::string& recording) {
-  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
-  INFO(verified.out << verified.err);
-  CHECK(verified.exit_code == 0);
 }
 
 void RequireCount(const Live& live, double truth) {
@@ -194,14 +185,6 @@ TEST_CASE("A stopped recording leaves no weak reference, and the next one starts
   Process process(CommandOf({.flags = {"-Xmx256m"}, .main = "e2e.Load", .args = {"2", "600000", "20"}}));
   REQUIRE(process.WaitForOutput("running"));
   const std::string pid = std::to_string(process.pid());
-  const auto heaprec = [](std::vector<std::string> args) {
-    args.insert(args.begin(), HeaprecPath());
-    Command command{args};
-    command.environment = {"HEAPREC_LIB=" + AgentPath()};
-    const Outcome outcome = Run(command);
-    INFO(outcome.err);
-    REQUIRE(outcome.exit_code == 0);
-  };
   // Global references as the JVM counts them.
   const auto weak_references = [&] {
     const Outcome dump = Run(Command{{JavaHome() + "/bin/jcmd", pid, "Thread.print"}});
@@ -214,10 +197,10 @@ TEST_CASE("A stopped recording leaves no weak reference, and the next one starts
   const int before = weak_references();
   for (int cycle = 0; cycle < 5; ++cycle) {
     const std::string recording = folder + "/rec" + std::to_string(cycle) + ".bin";
-    heaprec({"attach", pid, "-q", "-o", recording, "--rate", "2000", "--set", "live=300"});
+    RequireHeaprec({"attach", pid, "-q", "-o", recording, "--rate", "2000", "--set", "live=300"});
     const int during = weak_references();
     CHECK(during <= before + 300);
-    heaprec({"stop", "-q", pid});
+    RequireHeaprec({"stop", "-q", pid});
     CHECK(weak_references() <= before + 5);
     RequireVerified(recording);
   }

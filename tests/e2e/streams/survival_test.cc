@@ -53,20 +53,8 @@ std::vector<Collector> Collectors() {
   return known;
 }
 
-json Ask(std::vector<std::string> arguments, const std::string& recording) {
-  arguments.insert(arguments.begin(), HeaprecPath());
-  arguments.insert(arguments.end(), {"--json", recording});
-  const Outcome outcome = Run(Command{arguments});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
-}
-
-json RowOf(const json& rows, const std::string& name) {
-  for (const json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  return {};
+json Ask(const std::vector<std::string>& arguments, const std::string& recording) {
+  return HeaprecJson(arguments, {"--json", recording});
 }
 
 // Something from `least` to `most`.
@@ -120,16 +108,16 @@ void RequireLeak(const std::string& recording, const Rates& truth) {
   INFO("by the program " << truth.low << " to " << truth.high << " bytes/s");
   INFO(document.dump(1).substr(0, 4000));
   CHECK(document["collections"] >= 3);
-  const json leak = RowOf(document["rows"], "e2e.Leak.keep");
+  const json leak = RowNamed(document["rows"], "e2e.Leak.keep");
   REQUIRE_FALSE(leak.is_null());
   CHECK(leak["leaks"] == true);
   CHECK(HoldsOneOf(leak["growth"], truth.low, truth.high));
-  const json garbage = RowOf(document["rows"], "e2e.Leak.discard");
+  const json garbage = RowNamed(document["rows"], "e2e.Leak.discard");
   CHECK((garbage.is_null() || garbage["leaks"] == false));
 
   const json old = Ask({"live", "--by", "class", "--survived", "1"}, recording);
-  CHECK(Holds(RowOf(old["tables"][0]["rows"], "e2e.Leak$Kept")["objects"], kKept));
-  const json discarded = RowOf(old["tables"][0]["rows"], "e2e.Leak$Garbage");
+  CHECK(Holds(RowNamed(old["tables"][0]["rows"], "e2e.Leak$Kept")["objects"], kKept));
+  const json discarded = RowNamed(old["tables"][0]["rows"], "e2e.Leak$Garbage");
   CHECK((discarded.is_null() || discarded["objects"]["low"] < 0.01 * kKept));
 
   size_t young = 0, all = 0;
@@ -196,8 +184,8 @@ TEST_CASE("Garbage in the old generation is no leak once that generation was col
     const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recording);
     INFO(document.dump(1).substr(0, 4000));
     CHECK(document["old_collections"] >= 3);
-    CHECK(RowOf(document["rows"], "e2e.Leak.keep")["leaks"] == true);
-    const json queue = RowOf(document["rows"], "e2e.Leak$Garbage.<init>");
+    CHECK(RowNamed(document["rows"], "e2e.Leak.keep")["leaks"] == true);
+    const json queue = RowNamed(document["rows"], "e2e.Leak$Garbage.<init>");
     REQUIRE_FALSE(queue.is_null());
     CHECK(queue["leaks"] == false);
     CHECK(queue["bytes"]["value"] > 1e6);  // how many survive depends on when the last collection was
@@ -215,7 +203,7 @@ TEST_CASE("Objects that generational ZGC has not checked yet give a range, never
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     const json document = Ask({"live", "--by", "class"}, recording);
-    const json kept = RowOf(document["tables"][0]["rows"], "e2e.Settled$Kept");
+    const json kept = RowNamed(document["tables"][0]["rows"], "e2e.Settled$Kept");
     INFO(document.dump(1).substr(0, 4000));
     CHECK(document["of_majors"] == collector.is_generational_z);
     CHECK(kept["objects"]["value"].is_null() == collector.is_generational_z);
@@ -223,7 +211,7 @@ TEST_CASE("Objects that generational ZGC has not checked yet give a range, never
     CHECK(kept["objects"]["low"] <= 200'000);
     CHECK(kept["objects"]["high"] >= 200'000);
     CHECK(Holds(kept["known_objects"], 200'000));
-    const json garbage = RowOf(document["tables"][0]["rows"], "byte[]");
+    const json garbage = RowNamed(document["tables"][0]["rows"], "byte[]");
     CHECK(garbage["bytes"]["value"].is_null());
     CHECK(document["live"]["bytes"]["value"].is_null());
     CHECK(garbage["known_bytes"]["value"] < 0.2 * 64 * 200'000);
