@@ -157,9 +157,7 @@ void AddSample(ChunkWriter* writer, const std::vector<std::string>& stack) {
   for (auto name = stack.rbegin(); name != stack.rend(); ++name) {
     leaf_first.push_back({writer->InternMethod({"C", *name, "()V"}), 0, 1});
   }
-  Sample sample;
-  sample.size = 16;
-  sample.weight = 16;
+  Sample sample{.size = 16, .weight = 16};
   if (!stack.empty()) sample.stack = writer->InternStack(leaf_first, /*truncated=*/false);
   writer->Add(sample);
 }

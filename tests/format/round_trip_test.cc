@@ -83,13 +83,7 @@ TEST_CASE("Samples are returned in order of time, whatever the order of insertio
   ChunkWriter writer(SomeFileHeader(), 0);
   writer.Add(Window{1, 0, 1e-5});
   for (const uint64_t time : {900U, 100U, 500U}) {
-    Sample sample;
-    sample.id = time;
-    sample.time_ns = time * kTickNs;
-    sample.window = 1;
-    sample.size = 16;
-    sample.weight = 1;
-    writer.Add(sample);
+    writer.Add(Sample{.id = time, .time_ns = time * kTickNs, .size = 16, .window = 1, .weight = 1});
   }
   auto block = writer.Finish({}, {}, 1000 * kTickNs, nullptr);
   REQUIRE(block.ok());
@@ -139,10 +133,7 @@ TEST_CASE("Exceptions are weighted in events, and ordered by time among the allo
   writer.Add(Window{1, 0, 1e-5});
   writer.Add(Window{kWindowStreamBit + 1, 0, 0.125});
   for (const uint64_t time : {100U, 200U, 300U}) {
-    Sample sample;
-    sample.kind = time == 200 ? Kind::kException : Kind::kTlab;
-    sample.id = time;
-    sample.time_ns = time * kTickNs;
+    Sample sample{.id = time, .time_ns = time * kTickNs, .kind = time == 200 ? Kind::kException : Kind::kTlab};
     sample.window = time == 200 ? kWindowStreamBit + 1 : 1;
     sample.size = time == 200 ? 0 : 16;
     sample.weight = 8;

@@ -39,17 +39,13 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   Event first = At(731'602'772);
   first.stack = {"java/util/HashMap.resize:702", "p/A.six:6", "p/A.five:5", "p/A.four:4", "p/A.three:3", "p/A.main"};
   file.Add(first);
-  Event second = At(1500 * kMs);
-  second.class_name = "[B";
-  second.size = 3'000'000;
-  second.weight = 3'000'000;
-  second.kind = format::Kind::kOutside;
-  second.thread = "worker \"1\", x";
-  file.Add(second);
-  Event third = At(2250 * kMs);
-  third.class_name = "java/util/HashMap$Node";
-  third.stack = {};
-  file.Add(third);
+  file.Add(Event{.time_ns = 1500 * kMs,
+                 .class_name = "[B",
+                 .size = 3'000'000,
+                 .weight = 3'000'000,
+                 .kind = format::Kind::kOutside,
+                 .thread = "worker \"1\", x"});
+  file.Add(Event{.time_ns = 2250 * kMs, .class_name = "java/util/HashMap$Node", .stack = {}});
   file.Add(format::Interval{0, 10, 2400, 1, 1, 0});
   file.Add(format::Interval{1, 10, 3'000'000, 1, 1, 0});
   file.Add(format::Interval{2, 10, 2400, 2, 1, 5});

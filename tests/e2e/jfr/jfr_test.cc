@@ -74,10 +74,8 @@ std::string JdkWithView() {
 
 // A sample whose every name is in its chunk.
 format::Sample SampleAt(uint64_t time_ns, format::ChunkWriter* chunk) {
-  format::Sample sample;
-  sample.id = time_ns + 1;
-  sample.time_ns = time_ns;
-  sample.class_id = chunk->InternClass("p/C$$Lambda$14+0x0000000800c03000");
+  format::Sample sample{
+      .id = time_ns + 1, .time_ns = time_ns, .class_id = chunk->InternClass("p/C$$Lambda$14+0x0000000800c03000")};
   sample.thread =
       chunk->InternThread({7, 70, true, std::string("w\xc3\xb6rker \"1\"\0a=b;c\0k=\xed\xa0\xbd\xed\xb8\x80", 26)});
   const format::StackFrame frames[] = {{chunk->InternMethod({"[I", "clone", "()Ljava/lang/Object;"}), -1, -1},
@@ -99,10 +97,7 @@ std::string OddRecording() {
   format::ChunkWriter chunk(header, 0);
   const format::Sample whole = SampleAt(64, &chunk);
   chunk.Add(whole);
-  format::Sample nameless;
-  nameless.id = 1;
-  nameless.time_ns = 128;
-  nameless.size = uint64_t{1} << 40;
+  format::Sample nameless{.id = 1, .time_ns = 128, .size = uint64_t{1} << 40};
   nameless.weight = 0x1p60;
   chunk.Add(nameless);
   format::Sample cut = whole;
@@ -133,10 +128,9 @@ std::string LongRecording() {
   std::string path = FreshFolder() + "/long.bin";
   RecordingFile file(path, SomeHeader());
   for (uint64_t i = 0; i < 6000; ++i) {
-    Event event;
-    event.time_ns = i * kSecond / 100;
-    event.thread = "thread-" + std::to_string(i % 3);
-    event.class_name = "p/Class" + std::to_string(i % 50);
+    Event event{.time_ns = i * kSecond / 100,
+                .class_name = "p/Class" + std::to_string(i % 50),
+                .thread = "thread-" + std::to_string(i % 3)};
     event.stack.clear();
     for (uint64_t depth = 0; depth < 120; ++depth) {
       event.stack.push_back("p/Type.m" + std::to_string(depth) + ':' + std::to_string(i * 120 + depth));
@@ -263,10 +257,7 @@ TEST_CASE("jfr print shows live objects in the same way as the JDK's own old obj
     after.collections = 1;
     file.Add(after);
     for (uint64_t i = 1; i <= 3; ++i) {
-      Event event;
-      event.id = i;
-      event.time_ns = i * kSecond;
-      event.class_name = i == 2 ? "[Ljava/lang/String;" : "p/Old$One";
+      Event event{.time_ns = i * kSecond, .class_name = i == 2 ? "[Ljava/lang/String;" : "p/Old$One", .id = i};
       event.size = 100 * i;
       event.weight = 1000.4 * static_cast<double>(i);
       event.stack = {"p/Leak.add:" + std::to_string(i), "p/Main.main:3"};

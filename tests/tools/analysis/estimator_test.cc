@@ -450,9 +450,7 @@ TEST_CASE("A recording without samples changes nothing") {
 }
 
 format::Sample SampleAt(uint64_t time_ns, format::Kind kind, uint64_t size, double weight) {
-  format::Sample sample;
-  sample.time_ns = time_ns;
-  sample.kind = kind;
+  format::Sample sample{.time_ns = time_ns, .kind = kind};
   sample.size = size;
   sample.weight = weight;
   return sample;

@@ -26,9 +26,7 @@ using testing::SimulatedRun;
 using testing::SimulatedTracker;
 
 format::Sample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint64_t size = 100) {
-  format::Sample sample;
-  sample.id = id;
-  sample.time_ns = time_ns;
+  format::Sample sample{.id = id, .time_ns = time_ns};
   sample.size = size;
   sample.weight = weight;
   return sample;

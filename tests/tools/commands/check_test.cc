@@ -18,9 +18,7 @@ void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end
   file.Add(format::Window{1, 0, 7e-9});
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < 200; ++i) {
-    Event event = At((50 * i + 1) * kMs);
-    event.stack = {"java/util/List.of", "com/acme/App.main:3"};
-    event.weight = 10'000;
+    Event event{.time_ns = (50 * i + 1) * kMs, .weight = 10'000, .stack = {"java/util/List.of", "com/acme/App.main:3"}};
     if (i % 4 == 0) {
       event.class_name = "[B";
       event.stack = {"com/acme/Cache.fill:12", "com/acme/App.main:3"};
@@ -212,10 +210,10 @@ TEST_CASE_METHOD(Scratch, "A budget whose pattern fits no name is unknown, and s
   WriteQuarters(path);
   RecordingFile file(old, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
-  Event event = At(kMs);
-  event.class_name = "com/acme/Orders$PriceCalculator";
-  event.stack = {"java/util/Arrays.copyOf", "com/acme/Orders$PriceCalculator.price:3", "com/acme/App.main:3"};
-  file.Add(event);
+  file.Add(
+      Event{.time_ns = kMs,
+            .class_name = "com/acme/Orders$PriceCalculator",
+            .stack = {"java/util/Arrays.copyOf", "com/acme/Orders$PriceCalculator.price:3", "com/acme/App.main:3"}});
   file.Add(format::Interval{0, 1000, 2400, 1, 1, 0});
   file.End("jvm exit", 10 * kSecond);
   for (const auto& [budget, near] : {std::pair("site:Cache.fil", "no method matches; nearest: com.acme.Cache.fill"),
@@ -415,11 +413,10 @@ TEST_CASE_METHOD(Scratch, "Thousands of classes of one template do not hide the 
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint32_t i = 0; i < 1000; ++i) {
-    Event event = At((8 * i + 1) * kMs);
-    event.stack = {i % 10 == 0 ? std::string("p/Main.other:5") : "p/Bean" + std::to_string(i) + ".make:1",
-                   "p/Main.main:3"};
-    event.weight = 10'000;
-    file.Add(event);
+    file.Add(Event{.time_ns = (8 * i + 1) * kMs,
+                   .weight = 10'000,
+                   .stack = {i % 10 == 0 ? std::string("p/Main.other:5") : "p/Bean" + std::to_string(i) + ".make:1",
+                             "p/Main.main:3"}});
   }
   file.Add(format::Interval{0, 1000, 10'000'000, 1000, 1000, 0});
   file.End("jvm exit", 10 * kSecond);
@@ -457,11 +454,11 @@ TEST_CASE_METHOD(Scratch, "Exceptions are counted: budgets and baselines of thei
     RecordingFile file(path, header);
     file.Add(format::Window{format::kWindowStreamBit + 1, 0, 0.1});
     for (uint32_t i = 0; i < 100; ++i) {
-      Event event = At((50 * i + 1) * kMs);
-      event.kind = format::Kind::kException;
-      event.class_name = i % 4 == 0 ? "com/acme/Rare" : "com/acme/Often";
-      event.stack = {"com/acme/App.fail:7", "com/acme/App.main:3"};
-      event.size = 0;
+      Event event{.time_ns = (50 * i + 1) * kMs,
+                  .class_name = i % 4 == 0 ? "com/acme/Rare" : "com/acme/Often",
+                  .size = 0,
+                  .kind = format::Kind::kException,
+                  .stack = {"com/acme/App.fail:7", "com/acme/App.main:3"}};
       event.weight = i % 4 == 0 ? 10 : 10.0 * often;
       file.Add(event);
     }

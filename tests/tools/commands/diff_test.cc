@@ -25,11 +25,10 @@ void WriteAmounts(const std::string& path, const Amounts& amounts, uint64_t late
   uint64_t n = 0;
   const auto add = [&](uint32_t samples, const char* class_name, const char* site) {
     for (uint32_t i = 0; i < samples; ++i) {
-      Event event = At((10'000 * i / samples) * kMs + ++n);
-      event.class_name = class_name;
-      event.stack = {site, "com/acme/App.main:3"};
-      event.weight = 10'000;
-      file.Add(event);
+      file.Add(Event{.time_ns = (10'000 * i / samples) * kMs + ++n,
+                     .class_name = class_name,
+                     .weight = 10'000,
+                     .stack = {site, "com/acme/App.main:3"}});
     }
   };
   add(amounts.strings, "java/lang/String", "com/acme/Text.of:7");
@@ -179,10 +178,9 @@ TEST_CASE_METHOD(Scratch, "diff compares two windows of one recording") {
   RecordingFile file(path, SomeHeader());
   file.Add(format::Window{1, 0, 7e-9});
   for (uint32_t i = 0; i < 300; ++i) {
-    Event event = At((i < 100 ? 20 * i : 4000 + 10 * (i - 100)) * kMs + 1);
-    event.class_name = i % 2 == 0 || i < 100 ? "[B" : "[I";
-    event.weight = 10'000;
-    file.Add(event);
+    file.Add(Event{.time_ns = (i < 100 ? 20 * i : 4000 + 10 * (i - 100)) * kMs + 1,
+                   .class_name = i % 2 == 0 || i < 100 ? "[B" : "[I",
+                   .weight = 10'000});
   }
   file.Add(format::Interval{0, 1000, 3'000'000, 300, 300, 0});
   file.End("jvm exit", 10 * kSecond);
@@ -333,10 +331,7 @@ void WriteWithCpuTime(const std::string& path, double speed) {
   const auto end_ns = static_cast<uint64_t>(10e9 / speed);
   const auto samples = static_cast<uint32_t>(800 * (speed < 1 ? 0.8 : 1));
   for (uint32_t i = 0; i < samples; ++i) {
-    Event event = At(1 + end_ns / samples * i);
-    event.class_name = i % 4 == 0 ? "[B" : "[I";
-    event.weight = 10'000;
-    file.Add(event);
+    file.Add(Event{.time_ns = 1 + end_ns / samples * i, .class_name = i % 4 == 0 ? "[B" : "[I", .weight = 10'000});
   }
   for (uint64_t i = 0; i <= 10; ++i) {
     format::ProcessState state;

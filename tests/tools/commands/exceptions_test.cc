@@ -22,11 +22,7 @@ format::FileHeader HeaderWithExceptions(const std::string& ring = "") {
 
 Event Thrown(uint64_t time_ns, double weight, const std::string& name = "java/io/IOException", int line = 7,
              uint64_t id = 0) {
-  Event event;
-  event.kind = format::Kind::kException;
-  event.time_ns = time_ns;
-  event.class_name = name;
-  event.size = 0;
+  Event event{.time_ns = time_ns, .class_name = name, .size = 0, .kind = format::Kind::kException};
   event.weight = weight;
   event.stack = {"p/Thrower.fail:" + std::to_string(line), "p/Main.main:3"};
   event.id = id;
@@ -34,9 +30,7 @@ Event Thrown(uint64_t time_ns, double weight, const std::string& name = "java/io
 }
 
 Event Allocated(uint64_t time_ns, uint64_t id = 0) {
-  Event event;
-  event.time_ns = time_ns;
-  event.id = id;
+  Event event{.time_ns = time_ns, .id = id};
   return event;
 }
 

@@ -23,9 +23,7 @@ format::FileHeader Following() {
 }
 
 Event Born(uint64_t id, uint64_t time_ns) {
-  Event event = At(time_ns);
-  event.id = id;
-  event.class_name = "p/Leak" + std::to_string(id);
+  Event event{.time_ns = time_ns, .class_name = "p/Leak" + std::to_string(id), .id = id};
   return event;
 }
 

@@ -403,10 +403,9 @@ TEST_CASE_METHOD(Scratch, "the peak is the end of the collection after which the
     file.Add(format::Window{1, 0, 1e-4});
     const std::array<uint64_t, 4> after{0, 10, 50, 20};
     for (uint64_t number = 0; number < after.size(); ++number) {
-      Event event = At(number * kCollection + 100 * kMs);
-      event.id = number + 1;
-      event.class_name = "p/Number" + std::to_string(number);
-      file.Add(event);
+      file.Add(Event{.time_ns = number * kCollection + 100 * kMs,
+                     .class_name = "p/Number" + std::to_string(number),
+                     .id = number + 1});
       format::ProcessState state = Collection(number);
       state.used = after[number];
       file.Add(state);

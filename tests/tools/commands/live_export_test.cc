@@ -32,13 +32,13 @@ format::ProcessState Collection(uint64_t number) {
 }
 
 Event Array(uint64_t id, uint64_t time_ns) {
-  Event event = At(time_ns);
-  event.id = id;
-  event.class_name = "[B";
-  event.size = 1000;
-  event.weight = 10'000;
-  event.thread = id % 2 == 0 ? "even" : "odd";
-  event.stack = {"p/Leak.add:7", "p/Main.main:" + std::to_string(id)};
+  Event event{.time_ns = time_ns,
+              .class_name = "[B",
+              .size = 1000,
+              .weight = 10'000,
+              .thread = id % 2 == 0 ? "even" : "odd",
+              .stack = {"p/Leak.add:7", "p/Main.main:" + std::to_string(id)},
+              .id = id};
   return event;
 }
 

@@ -390,12 +390,11 @@ TEST_CASE_METHOD(Scratch, "exceptions are events, and are not mixed with bytes")
     header.exceptions = {kSecond, 100, 100};
     RecordingFile file(path, header);
     for (uint64_t i = 0; i < 20; ++i) {
-      Event event = At(i * kMs);
-      event.kind = format::Kind::kException;
-      event.class_name = "java/io/IOException";
-      event.size = 0;
-      event.weight = 5;
-      file.Add(event);
+      file.Add(Event{.time_ns = i * kMs,
+                     .class_name = "java/io/IOException",
+                     .size = 0,
+                     .weight = 5,
+                     .kind = format::Kind::kException});
     }
     file.counters(format::Stream::kExceptions).candidates = 100;
     file.End("jvm exit", kSecond);
@@ -432,10 +431,7 @@ TEST_CASE_METHOD(Scratch, "a terminal's width is respected, and names keep their
 TEST_CASE_METHOD(Scratch, "names cannot steer the terminal") {
   {
     RecordingFile file(path, SomeHeader());
-    Event event = At(kMs);
-    event.class_name = "evil\x1b[2J";
-    event.stack = {"e\nvil.m:1"};
-    file.Add(event);
+    file.Add(Event{.time_ns = kMs, .class_name = "evil\x1b[2J", .stack = {"e\nvil.m:1"}});
     file.End("jvm exit", kSecond);
   }
   for (const char* command : {"top", "top --by stack", "tree"}) {

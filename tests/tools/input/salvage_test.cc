@@ -70,9 +70,7 @@ struct Pair {
 constexpr uint64_t kIdBits = 0xa7a6a5a4a3a2a1a0;
 
 Event At(uint64_t time_ns, uint64_t id, double weight = 2400) {
-  Event event;
-  event.time_ns = time_ns;
-  event.id = id;
+  Event event{.time_ns = time_ns, .id = id};
   event.weight = weight;
   return event;
 }
@@ -83,10 +81,12 @@ TEST_CASE("Records of the ring that the file lacks are read after it, with all t
   file.Add(At(100 * kMs, 1));
   file.Flush();
   RingFile ring(pair.header);
-  Event event = At(1100 * kMs, 2, 4800);
-  event.class_name = "[Lx/Only$Ring;";
-  event.thread = "ring thread";
-  event.stack = {"q/Ring.leaf:11", "q/Ring.root"};
+  Event event{.time_ns = 1100 * kMs,
+              2,
+              4800,
+              .class_name = "[Lx/Only$Ring;",
+              .thread = "ring thread",
+              .stack = {"q/Ring.leaf:11", "q/Ring.root"}};
   ring.Define(1, event);
   ring.Add(1, event);
   ring.WriteTo(pair.ring);
@@ -512,9 +512,11 @@ struct Native {
 };
 
 Event PointAt(uint64_t time_ns, uint64_t number, double weight) {
-  Event point = At(time_ns, format::FirstIdOf(format::Stream::kNative) + number, weight);
-  point.kind = format::Kind::kNative;
-  point.class_name = "malloc";
+  Event point{.time_ns = time_ns,
+              format::FirstIdOf(format::Stream::kNative) + number,
+              weight,
+              .class_name = "malloc",
+              .kind = format::Kind::kNative};
   return point;
 }
 
