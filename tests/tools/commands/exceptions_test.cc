@@ -128,6 +128,11 @@ TEST_CASE_METHOD(Scratch, "summary tells of exceptions apart, calibrated to how 
   REQUIRE(thrown["sites"].size() == 2);
   CHECK(thrown["sites"][0]["name"] == "p.Thrower.fail:9");
   CHECK(thrown["sites"][0]["samples"] == 2);
+  CHECK(Heaprec("top --kind exception " + path).out.find("120 thrown in 1.000 s") != std::string::npos);
+  const json top = Parsed("top --kind exception --by class --json " + path);
+  CHECK(top["unit"] == "events");
+  CHECK(top["tables"][0]["rows"][0]["events"]["value"] == Approx(108));
+  CHECK(Heaprec("top --kind exception,tlab " + path).code == 2);
 }
 
 TEST_CASE_METHOD(Scratch,

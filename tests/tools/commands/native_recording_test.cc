@@ -301,17 +301,7 @@ TEST_CASE_METHOD(Scratch, "why native memory was refused is said, printably, and
   CHECK(Heaprec("native " + (directory / "public.bin")).out.find("sampled in part: redacted") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Scratch, "a recording without native memory says so, and so does one cut in two") {
-  {
-    RecordingFile file(directory / "heap.bin", SomeHeader());
-    file.Add(format::Window{1, 0, 1e-4});
-    file.Add(Event{});
-    file.End("stop", kSecond);
-  }
-  const auto none = Heaprec("native " + (directory / "heap.bin"));
-  CHECK(none.code == 3);
-  CHECK(none.err.find("native=on") != std::string::npos);
-  CHECK(Heaprec("native --min-age 1s " + (directory / "nothing.bin")).code != 0);
+TEST_CASE_METHOD(Scratch, "a later half has the blocks of the first half that are still allocated") {
   WriteLeak(path);
   REQUIRE(Heaprec("trim --from 5s -o " + (directory / "later.bin") + " " + path).code == 0);
   // The leaked blocks of the first half are among the later half's survivors.
