@@ -1,4 +1,3 @@
-
 #include "recorder/agent/options/options.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,3 @@
-
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -440,24 +439,6 @@ TEST_CASE("Random bit flips lose only the blocks they hit, and never change a va
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   CHECK(usage.ru_maxrss < kMaxKilobytes);
-}
-
-TEST_CASE("Truncated at any byte, three recordings return every complete block") {
-  for (int which = 0; which < kRecordings; ++which) {
-    const RandomRecording recording = Make(static_cast<uint32_t>(60 + which));
-    const size_t header = EncodeFileHeader(recording.header()).size();
-    for (size_t size = header; size < recording.bytes().size(); ++size) {
-      const ReadResult read = Read(Shrunk(recording.bytes(), size));
-      const auto whole = static_cast<size_t>(
-          std::ranges::count_if(recording.block_ends(), [size](size_t end) { return end <= size; }));
-      const bool right = read.blocks.size() == whole &&
-                         (whole == 0 || SameButLostNames(read.blocks.back(), recording.blocks()[whole - 1]));
-      if (!right) {
-        CAPTURE(which, size);
-        FAIL("a whole block is missing, or wrong");
-      }
-    }
-  }
 }
 
 }  // namespace

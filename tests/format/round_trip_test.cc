@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,8 +1,6 @@
 // The table of native memory, written and read: sums of many threads, no room, files that are cut off or damaged.
 //
 // Random: std::mt19937_64 with the seeds below.
-#include "recorder/native_count/site_table.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "recorder/native_count/block_header.h"
+#include "recorder/native_count/site_table.h"
 #include "recorder/native_count/stale_tables.h"
 #include "tools/input/native_table_file.h"
 
