@@ -39,6 +39,14 @@ const std::vector<Truth> kTruths{{"leak_new", 20e6, 20e6},        {"leak_malloc"
 std::string Blocks() { return RunfilePath("tests/native/cxx_blocks"); }
 std::string Exact() { return RunfilePath("recorder/libheaprec-native.so"); }
 
+json Read(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), HeaprecPath());
+  const Outcome outcome = Run(Command{arguments});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
+}
+
 // Runs the program with these libraries in front of all others.
 void RunBlocks(const std::string& program, const std::string& libraries, const std::string& variable) {
   Command command{{program}};
@@ -65,7 +73,7 @@ std::pair<double, double> SumOf(const json& rows, const std::string& function, c
 }
 
 void CheckSampled(const std::string& recording) {
-  const json sites = HeaprecJson({"native", "--json", "--limit", "0", recording});
+  const json sites = Read({"native", "--json", "--limit", "0", recording});
   for (const Truth& truth : kTruths) {
     const auto [allocated, deviation] = SumOf(sites["rows"], truth.function, "allocated");
     CAPTURE(truth.function, allocated, deviation, truth.allocated);
@@ -74,13 +82,13 @@ void CheckSampled(const std::string& recording) {
     CAPTURE(live, live_deviation);
     CHECK(std::abs(live - truth.live) <= kSigmas * live_deviation);
   }
-  const json summary = HeaprecJson({"summary", "--json", recording});
+  const json summary = Read({"summary", "--json", recording});
   CAPTURE(summary["reasons"].dump());
   CHECK(summary["trustworthy"] == true);
 }
 
 void CheckExact(const std::string& table) {
-  const json document = HeaprecJson({"native", "--json", "--by", "function", table});
+  const json document = Read({"native", "--json", "--by", "function", table});
   CHECK(document["exact"] == true);
   CHECK(document["foreign_frees"] == 0);
   for (const Truth& truth : kTruths) {
@@ -138,7 +146,7 @@ TEST_CASE("A program with an allocator linked into it is recorded, and not trust
   command.environment = {"LD_PRELOAD=" + AgentPath(), "HEAPREC_NATIVE_SAMPLED=file=" + file};
   const Outcome outcome = Run(command);
   CHECK(outcome.exit_code == 7);
-  const json summary = HeaprecJson({"summary", "--json", file});
+  const json summary = Read({"summary", "--json", file});
   CHECK(summary["trustworthy"] == false);
   CHECK(summary["reasons"].dump().find("other allocator") != std::string::npos);
   CHECK(summary.dump().find("\"unseen_allocators\":1") != std::string::npos);
@@ -176,9 +184,9 @@ TEST_CASE("A JVM on another allocator starts its threads, and ends as without he
   }
   for (size_t i = 0; i < folders.size(); ++i) {
     CAPTURE(kAllocators[i].file);
-    const json stacks = HeaprecJson({"native", "--json", "--limit", "0", "--callers", "50", folders[i] + "/rec.bin"});
+    const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", folders[i] + "/rec.bin"});
     CHECK(stacks.dump().find("java.nio.ByteBuffer.allocateDirect") != std::string::npos);
-    CHECK(HeaprecJson({"native", "--json", folders[i] + "/native.bin"})["exact"] == true);
+    CHECK(Read({"native", "--json", folders[i] + "/native.bin"})["exact"] == true);
   }
 }
 
@@ -191,8 +199,8 @@ TEST_CASE("A JVM on another allocator is recorded if the agent is loaded later")
   }
   std::vector<std::string> files;
   for (const Process& jvm : jvms) {
-    const Outcome attached = Heaprec({"attach", "--timeout", "60", "--set", "native=on", "-o",
-                                      files.emplace_back(FreshFolder() + "/rec.bin"), std::to_string(jvm.pid())});
+    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o",
+                                          files.emplace_back(FreshFolder() + "/rec.bin"), std::to_string(jvm.pid())}});
     CAPTURE(attached.err);
     CHECK(attached.exit_code == 0);
   }
@@ -201,7 +209,7 @@ TEST_CASE("A JVM on another allocator is recorded if the agent is loaded later")
     CAPTURE(kAllocators[i].file, outcome.err);
     CHECK(outcome.exit_code == 0);
     CHECK(outcome.out == "done\n");
-    CHECK(HeaprecJson({"native", "--json", files[i]})["allocated"]["bytes"]["value"].get<double>() > 0);
+    CHECK(Read({"native", "--json", files[i]})["allocated"]["bytes"]["value"].get<double>() > 0);
   }
 }
 
@@ -215,7 +223,7 @@ TEST_CASE("Java allocations through the linker's default lookup are seen") {
   CAPTURE(outcome.err);
   REQUIRE(outcome.out == "done\n");
   double bytes = 0, variance = 0;
-  const json stacks = HeaprecJson({"native", "--json", "--limit", "0", "--callers", "50", file});
+  const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", file});
   for (const json& row : stacks["rows"]) {
     if (row.dump().find("Ffm.viaFfm") == std::string::npos) continue;
     const json& estimate = row["allocated"]["bytes"];

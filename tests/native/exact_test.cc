@@ -35,8 +35,13 @@ std::vector<std::string> With(const std::string& options) {
   return {"LD_PRELOAD=" + RunfilePath("recorder/libheaprec-native.so"), "HEAPREC_NATIVE_EXACT=" + options};
 }
 
-json Read(const std::string& table, const std::vector<std::string>& more = {"--by", "function"}) {
-  return HeaprecJson({"native", "--json", table}, more);
+json Read(const std::string& table, std::vector<std::string> more = {"--by", "function"}) {
+  Command command{{HeaprecPath(), "native", "--json", table}};
+  command.args.insert(command.args.end(), more.begin(), more.end());
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
 }
 
 // Of all rows whose name begins so.
@@ -131,7 +136,7 @@ TEST_CASE("With `check`, blocks that are written past their end are found") {
   const json document = Read(table);
   CHECK(document["overruns"] == 2);
   CHECK(document["first_overrun"].get<std::string>().starts_with("makes "));
-  const Outcome text = Heaprec({"native", table});
+  const Outcome text = Run(Command{{HeaprecPath(), "native", table}});
   CHECK(text.out.find("2 blocks were written past their end, the first one allocated by makes [overruns") !=
         std::string::npos);
 }
@@ -405,7 +410,7 @@ TEST_CASE("A table with uncounted calls is not exact, and no growth is computed 
   CHECK(grown["exact"] == false);
   for (const json& row : grown["rows"]) CHECK(row["growth_bytes"].is_null());
   CHECK(grown["total"]["live_bytes"].is_number());
-  const std::string text = Heaprec({"native", damaged}).out;
+  const std::string text = Run(Command{{HeaprecPath(), "native", damaged}}).out;
   CHECK(text.starts_with("at least "));
   CHECK(text.find("# trustworthy: no, because there was no memory to count 7 calls: ") != std::string::npos);
   CHECK(text.find("# exact") == std::string::npos);
@@ -435,7 +440,8 @@ TEST_CASE("Sites have their name and their callers, and libraries their sums") {
   int64_t live = 0;
   for (const json& row : libraries["rows"]) live += row["live_bytes"].get<int64_t>();
   CHECK(live == libraries["total"]["live_bytes"]);
-  const Outcome text = Heaprec({"native", "--callers", "1", "--sort", "allocated", "--limit", "1", table});
+  const Outcome text =
+      Run(Command{{HeaprecPath(), "native", "--callers", "1", "--sort", "allocated", "--limit", "1", table}});
   CHECK(text.exit_code == 0);
   CHECK(text.out.find("churns [allocations+0x") != std::string::npos);
   CHECK(text.out.find("main [allocations]") != std::string::npos);
@@ -493,7 +499,7 @@ TEST_CASE("Growth since an older table is shown by site, also of sites that are 
   CHECK(growth(grown, "leaks") == 0);
   const json gone = Read(before, {"--baseline", after});
   CHECK(growth(gone, "plugin_allocates") == -7 * 1234);
-  const Outcome text = Heaprec({"native", "--limit", "0", "--baseline", before, after});
+  const Outcome text = Run(Command{{HeaprecPath(), "native", "--limit", "0", "--baseline", before, after}});
   CHECK(text.exit_code == 0);
   CHECK(text.out.find("+8.44 KiB") != std::string::npos);
 }
@@ -583,10 +589,10 @@ TEST_CASE("The error for a file that is no table says so") {
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.err == "heaprec: " + pipe + ": not a regular file\n");
   }
-  const Outcome none = Heaprec({"native", "/nowhere/native.bin"});
+  const Outcome none = Run(Command{{HeaprecPath(), "native", "/nowhere/native.bin"}});
   CHECK(none.exit_code == 3);
   CHECK(none.err.find("/nowhere/native.bin: No such file") != std::string::npos);
-  const Outcome other = Heaprec({"native", ProgramsJar()});
+  const Outcome other = Run(Command{{HeaprecPath(), "native", ProgramsJar()}});
   CHECK(other.exit_code == 3);
   CHECK(other.err.find("not a native memory table") != std::string::npos);
 }

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
-#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -31,6 +30,14 @@ std::string Odd(const std::string& how) { return RunfilePath("tests/native/odd_p
 std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
 std::vector<std::string> With(const std::string& options) {
   return {"LD_PRELOAD=" + AgentPath(), "HEAPREC_NATIVE_SAMPLED=" + options + ",rate=" + std::to_string(kRate)};
+}
+
+json Read(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), HeaprecPath());
+  const Outcome outcome = Run(Command{arguments});
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
 }
 
 struct Truth {
@@ -59,7 +66,7 @@ void CheckSite(const json& document, const std::string& site, const Truth& truth
 constexpr double kLeaked = 64 << 20, kChurned = 500'000'000;
 
 void CheckProgram(const std::string& recording) {
-  const json sites = HeaprecJson({"native", "--json", "--limit", "0", recording});
+  const json sites = Read({"native", "--json", "--limit", "0", recording});
   CheckSite(sites, "allocations.leaks", {kLeaked, kLeaked});
   CheckSite(sites, "allocations.churns", {kChurned, 0});
   CheckSite(sites, "allocations.grows", {50'050'000, -1});
@@ -69,15 +76,15 @@ void CheckProgram(const std::string& recording) {
     CHECK(row["name"] != "allocations.in_child");
     CHECK(row["name"].get<std::string>().find("operator new") == std::string::npos);
   }
-  const json summary = HeaprecJson({"summary", "--json", recording});
+  const json summary = Read({"summary", "--json", recording});
   CHECK(summary["malloc"]["allocated_bytes"].get<double>() > 680e6);
   CHECK(summary["malloc"]["allocated_bytes"].get<double>() < 690e6);
   CHECK(summary["recording"]["program"] == std::filesystem::canonical(Program()).string());
   CHECK(summary["recording"]["jvm_name"] == "");
   CHECK(summary["trustworthy"] == true);
-  const json threads = HeaprecJson({"top", "--kind", "malloc", "--by", "thread", "--json", recording});
+  const json threads = Read({"top", "--kind", "malloc", "--by", "thread", "--json", recording});
   for (const json& row : threads["tables"][0]["rows"]) CHECK(row["name"] != "heaprec-drain");
-  RequireVerified(recording);
+  CHECK(Run(Command{{HeaprecPath(), "verify", recording}}).exit_code == 0);
 }
 
 std::vector<std::string> FilesIn(const std::string& folder) {
@@ -103,7 +110,7 @@ TEST_CASE("A program's native memory is shown by site, and the program runs as u
   CHECK(outcome.err == "");
   CheckProgram(file);
   CHECK(FilesIn(folder).size() == 1);  // its child has none
-  CHECK(HeaprecJson({"summary", "--json", file})["ended"] == "exit");
+  CHECK(Read({"summary", "--json", file})["ended"] == "exit");
 }
 
 TEST_CASE("A program's mappings are shown by site, to the byte, also those that were unmapped") {
@@ -114,7 +121,7 @@ TEST_CASE("A program's mappings are shown by site, to the byte, also those that 
   const Outcome outcome = Run(command);
   CHECK(outcome.out == "mapped\n");
   CHECK(outcome.err == "");
-  const json mapped = HeaprecJson({"native", "--json", file})["mmap"];
+  const json mapped = Read({"native", "--json", file})["mmap"];
   INFO(mapped.dump());
   const auto at = [&](const std::string& site, const char* what) {
     for (const json& row : mapped["rows"]) {
@@ -139,11 +146,11 @@ TEST_CASE("After kill -9 everything is there") {
   do {
     before = std::move(now);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    now = HeaprecJson({"summary", "--json", file})["malloc"];
+    now = Read({"summary", "--json", file})["malloc"];
   } while (now != before || now["allocated_bytes"].get<double>() < 680e6);
   process.Kill(SIGKILL);
   (void)process.Finish();
-  CHECK(HeaprecJson({"summary", "--json", file})["ended"] == "cut off");
+  CHECK(Read({"summary", "--json", file})["ended"] == "cut off");
   CheckProgram(file);
   RemoveRingsOf(process.pid());
 }
@@ -156,9 +163,11 @@ TEST_CASE("After a kill before its first block, a recording is recovered with al
   REQUIRE(process.WaitForOutput("kept"));
   process.Kill(SIGKILL);
   (void)process.Finish();
-  RequireHeaprec({"recover", file, "-o", whole});
-  RequireVerified(whole);
-  const json counters = HeaprecJson({"summary", "--json", whole})["losses"]["malloc"];
+  REQUIRE(Run(Command{{HeaprecPath(), "recover", file, "-o", whole}}).exit_code == 0);
+  const Outcome verified = Run(Command{{HeaprecPath(), "verify", whole}});
+  INFO(verified.out << verified.err);
+  CHECK(verified.exit_code == 0);
+  const json counters = Read({"summary", "--json", whole})["losses"]["malloc"];
   INFO(counters.dump());
   CHECK(counters["points"] > 100);
   CHECK(counters["points"] == counters["committed"].get<uint64_t>() + counters["thinned"].get<uint64_t>());
@@ -175,7 +184,7 @@ TEST_CASE("Programs that are started by a recorded one have their own recordings
   const auto files = FilesIn(folder);
   CHECK(files.size() == 3);
   for (const std::string& file : files) {
-    CheckSite(HeaprecJson({"native", "--json", file}), "allocations.leaks", {kLeaked, kLeaked});
+    CheckSite(Read({"native", "--json", file}), "allocations.leaks", {kLeaked, kLeaked});
   }
 }
 
@@ -209,10 +218,10 @@ TEST_CASE("record starts a program with the sampler, and reports the result") {
   CHECK(scripted.exit_code == 4);
   CHECK(scripted.err.find(" sample") != std::string::npos);  // one, or several
   const std::string shop = FreshFolder() + "/shop.bin";
-  REQUIRE(Heaprec({"record", "--lib", AgentPath(), "-o", shop, "--native=sampled", "--service", "shop", "--", Program(),
-                   Plugin()})
+  REQUIRE(Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "-o", shop, "--native=sampled", "--service",
+                       "shop", "--", Program(), Plugin()}})
               .exit_code == 3);
-  const std::string otlp = Heaprec({"export", "--format", "otlp", "--kind", "malloc", shop}).out;
+  const std::string otlp = Run(Command{{HeaprecPath(), "export", "--format", "otlp", "--kind", "malloc", shop}}).out;
   CHECK(otlp.find("service.name") != std::string::npos);
   CHECK(otlp.find("shop") != std::string::npos);
   CHECK(otlp.find("process.runtime") == std::string::npos);  // it has no JVM
@@ -241,22 +250,24 @@ TEST_CASE("A program that imports no allocation function is recorded, and so are
     return outcome.err;
   };
   CHECK(record({}).ends_with(" 0 samples\n"));
-  const json none = HeaprecJson({"summary", "--json", file});
+  const json none = Read({"summary", "--json", file});
   CHECK(none["malloc"]["allocated_bytes"] == 0);
   CHECK(none["trustworthy"] == true);
   CHECK_FALSE(record({RunfilePath("tests/native/liblate_allocator.so")}).ends_with(" 0 samples\n"));
-  CheckSite(HeaprecJson({"native", "--json", file}), "liblate_allocator.so.allocates_late", {20'000'000, 0});
+  CheckSite(Read({"native", "--json", file}), "liblate_allocator.so.allocates_late", {20'000'000, 0});
 }
 
 TEST_CASE("A folder or a device in place of the file is refused, and no table is created beside it") {
   const std::string folder = FreshFolder();
   const std::string link = folder + "/link.bin";
   std::filesystem::create_symlink(folder + "/nothing.bin", link);
-  const Outcome dangling = Heaprec({"record", "--lib", AgentPath(), "--native=exact", "-o", link, "--", Program()});
+  const Outcome dangling =
+      Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", link, "--", Program()}});
   CHECK(dangling.exit_code == 2);
   CHECK(dangling.err == "heaprec: " + link + ": is a dangling symbolic link; name a file to record into\n");
   for (const std::string& file : {folder, std::string("/dev/null")}) {
-    const Outcome outcome = Heaprec({"record", "--lib", AgentPath(), "--native=exact", "-o", file, "--", Program()});
+    const Outcome outcome =
+        Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", file, "--", Program()}});
     INFO(outcome.err);
     CHECK(outcome.exit_code == 2);
     CHECK(outcome.err == "heaprec: " + file + ": exists and is not a regular file; name a file to record into\n");
@@ -269,27 +280,28 @@ TEST_CASE("Commands that show the heap say that there is none") {
   command.environment = With("file=" + file);
   REQUIRE(Run(command).exit_code == 3);
   for (const char* verb : {"top", "tree", "live", "leaks", "timeline", "histogram", "export", "report"}) {
-    const Outcome outcome = Heaprec({verb, file});
+    const Outcome outcome = Run(Command{{HeaprecPath(), verb, file}});
     CAPTURE(verb, outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == "");
     CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind malloc") != std::string::npos);
   }
-  const Outcome followed = Heaprec({"top", "--follow", file});
+  const Outcome followed = Run(Command{{HeaprecPath(), "top", "--follow", file}});
   CHECK(followed.err.find("native memory only; --follow shows allocations of the heap only") != std::string::npos);
-  const Outcome page = Heaprec({"report", "--kind", "malloc", "-o", file + ".html", file});
+  const Outcome page = Run(Command{{HeaprecPath(), "report", "--kind", "malloc", "-o", file + ".html", file}});
   INFO(page.err);
   CHECK(page.exit_code == 0);
   CHECK(page.err.starts_with("heaprec: " + file + ".html: "));
   CHECK(page.err.ends_with(" samples\n"));
   CHECK(page.err.find(", 0 samples") == std::string::npos);
-  const Outcome printed = Heaprec({"print", "--limit", "1", file});
+  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
   CHECK(printed.out.starts_with("heaprec.NativeSample {"));
-  const Outcome summary = Heaprec({"summary", file});
+  const Outcome summary = Run(Command{{HeaprecPath(), "summary", file}});
   CHECK(summary.out.find("program:") != std::string::npos);
   CHECK(summary.out.find("JVM:") == std::string::npos);
   CHECK(summary.out.find("\ntrustworthy: yes\n") != std::string::npos);
-  RequireHeaprec({"redact", file, "-o", file + ".public"});
+  const Outcome redacted = Run(Command{{HeaprecPath(), "redact", file, "-o", file + ".public"}});
+  REQUIRE(redacted.exit_code == 0);
   CHECK(ReadFile(file + ".public").find("allocations") == std::string::npos);
 }
 
@@ -370,7 +382,7 @@ TEST_CASE("If some slots can be written, their calls are recorded, and a message
   const std::string why =
       "calls of the program are not seen: their slots cannot be written to (Operation not permitted)";
   CHECK(outcome.err == "heaprec: native memory is only partly sampled: " + why + "\n");
-  const json sites = HeaprecJson({"native", "--json", file});
+  const json sites = Read({"native", "--json", file});
   CHECK(sites["unavailable_reason"] == "native memory was sampled in part: " + why);
   const std::string rows = sites["rows"].dump();
   CHECK(rows.find("odd_program_pie.through_pointers") != std::string::npos);
@@ -424,10 +436,10 @@ TEST_CASE("Unusual programs run as without heaprec, and are recorded") {
     CAPTURE(build, how);
     const auto [pid, added] = FinishOdd(std::move(one.run));
     CHECK(added.empty());
-    CHECK(HeaprecJson({"summary", "--json", file})["trustworthy"] == true);
+    CHECK(Read({"summary", "--json", file})["trustworthy"] == true);
     RemoveRingsOf(pid);
     if (how == "_exit" || how == "abort") continue;  // at once: the drain has hardly looked
-    const json sites = HeaprecJson({"native", "--json", file});
+    const json sites = Read({"native", "--json", file});
     const double times = how == "closes" ? 31 : how.starts_with("main ends") || how == "forks" ? 2 : 1;
     const std::string name = "odd_program_" + build;
     CheckSite(sites, name + ".directly", {times * 20e6, 0});
@@ -444,7 +456,7 @@ TEST_CASE("The recording ends before a call that fails in a process with another
     const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), call}}, file));
     CHECK(added == "heaprec: " + file + ": recording ended: the program called " + call +
                        ", which requires that heaprec's threads end\n");
-    const json summary = HeaprecJson({"summary", "--json", file});
+    const json summary = Read({"summary", "--json", file});
     CHECK(summary["trustworthy"] == true);
     CHECK(summary["ended"] == "the program called " + call);
     RemoveRingsOf(pid);
@@ -457,7 +469,7 @@ TEST_CASE("The recording continues after a call that also fails without heaprec"
     const std::string file = FreshFolder() + "/rec.bin";
     const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), call}}, file));
     CHECK(added.empty());
-    CHECK(HeaprecJson({"summary", "--json", file})["ended"] == "exit");
+    CHECK(Read({"summary", "--json", file})["ended"] == "exit");
     RemoveRingsOf(pid);
   }
 }
@@ -472,7 +484,7 @@ TEST_CASE("A program whose main thread ends exits with its last thread, even if 
   const auto [pid, added] = FinishOdd(StartOdd({{Odd("pie"), "main ends without memory"}}, file));
   const std::string why = "the main thread ended, and no thread could be started to run exit";
   CHECK(added == "heaprec: " + file + ": recording ended: " + why + "\n");
-  CHECK(HeaprecJson({"summary", "--json", file})["ended"] == why);
+  CHECK(Read({"summary", "--json", file})["ended"] == why);
   RemoveRingsOf(pid);
 }
 
@@ -501,9 +513,9 @@ TEST_CASE("A JVM that is also sampled as a program has both recordings") {
   const Outcome outcome = Run(jvm);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.err == "");
-  CHECK(HeaprecJson({"summary", "--json", folder + "/jvm.bin"})["recording"]["source"] == "hooks");
-  CHECK(HeaprecJson({"census", "--json", folder + "/jvm.bin"})["exact"] == true);
-  CHECK(HeaprecJson({"summary", "--json", folder + "/program.bin"})["ended"] == "exit");
+  CHECK(Read({"summary", "--json", folder + "/jvm.bin"})["recording"]["source"] == "hooks");
+  CHECK(Read({"census", "--json", folder + "/jvm.bin"})["exact"] == true);
+  CHECK(Read({"summary", "--json", folder + "/program.bin"})["ended"] == "exit");
 }
 
 // As before Linux 5.9.
@@ -514,7 +526,7 @@ TEST_CASE("A program that shares its descriptors with heaprec's threads may clos
                          file + ",only=odd_program_pie,sync=block"),
                 /*shares=*/true);
   CHECK(added.empty());
-  CheckSite(HeaprecJson({"native", "--json", file}), "odd_program_pie.directly", {31 * 20e6, 0});
+  CheckSite(Read({"native", "--json", file}), "odd_program_pie.directly", {31 * 20e6, 0});
   CHECK(std::filesystem::file_size(own) == 0);
   RemoveRingsOf(pid);
 }
@@ -594,7 +606,7 @@ TEST_CASE("A library that is bound to its own malloc is not changed, even before
   const std::string file = FreshFolder() + "/rec.bin";
   const auto [pid, added] = FinishOdd(StartOdd(command, file));
   CHECK(added.empty());
-  CHECK(HeaprecJson({"native", "--json", file})["rows"].dump().find("deep_allocates") == std::string::npos);
+  CHECK(Read({"native", "--json", file})["rows"].dump().find("deep_allocates") == std::string::npos);
   RemoveRingsOf(pid);
 }
 

@@ -4,16 +4,21 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tests/support/java_run.h"
-#include "tests/support/recording_rows.h"
 
-namespace heaprec::testing {
+namespace heaprec::native {
 namespace {
 
 using nlohmann::json;
+using testing::Command;
+using testing::FreshFolder;
+using testing::HeaprecPath;
+using testing::JavaHome;
+using testing::Outcome;
+using testing::Run;
+using testing::RunfilePath;
 
 constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 constexpr double kMb = 1e6;
@@ -30,7 +35,8 @@ Command Native(const std::vector<std::string>& flags, const std::vector<std::str
 
 std::string Recorded(const std::string& options) {
   const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Native({"-agentpath:" + AgentPath() + "=file=" + file + ",native=on" + options}));
+  const Outcome outcome =
+      Run(Native({"-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on" + options}));
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 32\n");
@@ -39,7 +45,13 @@ std::string Recorded(const std::string& options) {
 }
 
 json Read(const std::string& file, const std::vector<std::string>& options = {}) {
-  return HeaprecJson({"native", "--json", file}, options);
+  Command command{{HeaprecPath(), "native", "--json"}};
+  command.args.insert(command.args.end(), options.begin(), options.end());
+  command.args.push_back(file);
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return json::parse(outcome.out);
 }
 
 json RowOf(const json& document, const std::string& name) {
@@ -66,16 +78,17 @@ TEST_CASE("The site of an object that native code allocates on a thread without 
   std::vector<Command> commands;
   for (size_t i = 0; i < ways.size(); ++i) {
     commands.push_back(
-        Native({"-agentpath:" + AgentPath() + "=file=" + file_of(i) + ",rate=500,stackdepth=8" + ways[i]}, {"attach"}));
+        Native({"-agentpath:" + testing::AgentPath() + "=file=" + file_of(i) + ",rate=500,stackdepth=8" + ways[i]},
+               {"attach"}));
   }
-  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
+  const std::vector<Outcome> outcomes = testing::RunAll(commands, commands.size());
   for (size_t i = 0; i < ways.size(); ++i) {
     const std::string file = file_of(i);
     const Outcome& outcome = outcomes[i];
     INFO(ways[i] << ": " << outcome.err);
     REQUIRE(outcome.exit_code == 0);
     REQUIRE(outcome.out == "attached\n");
-    const Outcome top = Heaprec({"top", "--by", "stack", "--json", "--limit", "0", file});
+    const Outcome top = Run(Command{{HeaprecPath(), "top", "--by", "stack", "--json", "--limit", "0", file}});
     const json document = json::parse(top.out);
     double bytes = 0;
     for (const json& row : document["tables"][0]["rows"]) {
@@ -126,16 +139,16 @@ TEST_CASE("Live JNI memory and direct buffers are shown by site, with the Java m
     }
   }
   CHECK(std::abs(direct - (32 << 20)) <= kSigmas * std::sqrt(variance));
-  RequireVerified(file);
+  CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
 }
 
 // Each object that is tracked is a weak reference, for which the JVM allocates.
 TEST_CASE("Memory that the JVM allocates for the agent is not in the recording, or in its own row") {
   const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome =
-      Run(Command{{JavaHome() + "/bin/java", "-Xmx256m",
-                   "-agentpath:" + AgentPath() + "=file=" + file + ",native=on,live=on,rate=2000,native.rate=2000",
-                   "-cp", ProgramsJar(), "e2e.Leak", "20000", "200", "1.5"}});
+  const Outcome outcome = Run(
+      Command{{JavaHome() + "/bin/java", "-Xmx256m",
+               "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,live=on,rate=2000,native.rate=2000",
+               "-cp", testing::ProgramsJar(), "e2e.Leak", "20000", "200", "1.5"}});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   const json stacks = Read(file, {"--limit", "0", "--callers", "100"});
@@ -153,19 +166,20 @@ TEST_CASE("Memory that the JVM allocates for the agent is not in the recording, 
     CHECK(RowOf(rows, "[heaprec]")["allocated"]["samples"].get<int>() >= own["allocated"]["samples"].get<int>());
   }
   // As the JVM has it.
-  const Outcome exact = Heaprec({"top", "--kind", "malloc", "--exact-sites", "--by", "site", "--limit", "0", file});
+  const Outcome exact =
+      Run(Command{{HeaprecPath(), "top", "--kind", "malloc", "--exact-sites", "--by", "site", "--limit", "0", file}});
   CHECK(exact.out.find("[heaprec]") == std::string::npos);
   CHECK(exact.out.find("libjvm.so.JvmtiExport::") != std::string::npos);
 }
 
 TEST_CASE("The recording says why native memory was not recorded, or not completely") {
   const std::string folder = FreshFolder(), mine = folder + "/mine.bin";
-  const std::string agent = "-agentpath:" + AgentPath() + "=file=" + mine + ",native=on";
+  const std::string agent = "-agentpath:" + testing::AgentPath() + "=file=" + mine + ",native=on";
   Command command{{JavaHome() + "/bin/java", "-Xmx256m", agent, RunfilePath("tests/native/Native.java"),
                    RunfilePath("tests/native/libnative_jni.so")}};
-  const auto say = [&](const std::string& verb) { return Heaprec({verb, mine}); };
+  const auto say = [&](const std::string& verb) { return Run(Command{{HeaprecPath(), verb, mine}}); };
   const auto note = [&] {
-    const Outcome doctor = Heaprec({"doctor", "--json", mine});
+    const Outcome doctor = Run(Command{{HeaprecPath(), "doctor", "--json", mine}});
     const json document = json::parse(doctor.out);
     for (const json& finding : document["recordings"][0]["findings"]) {
       if (finding["id"] == "native") return finding["what"].get<std::string>();
@@ -174,7 +188,7 @@ TEST_CASE("The recording says why native memory was not recorded, or not complet
   };
 
   SECTION("it was preloaded, and records already") {
-    command.environment = {"LD_PRELOAD=" + AgentPath(),
+    command.environment = {"LD_PRELOAD=" + testing::AgentPath(),
                            "HEAPREC_NATIVE_SAMPLED=only=java,rate=500,file=" + folder + "/other.bin"};
     const Outcome outcome = Run(command);
     INFO(outcome.err);
@@ -184,7 +198,7 @@ TEST_CASE("The recording says why native memory was not recorded, or not complet
     CHECK(note() == "native memory was not sampled: " + why);
     CHECK(say("summary").out.find("\nnative memory was not sampled: " + why + "\n") != std::string::npos);
     // A busy machine may lose samples while the JVM starts, which is another reason.
-    const json reasons = json::parse(Heaprec({"summary", "--json", mine}).out)["reasons"];
+    const json reasons = json::parse(Run(Command{{HeaprecPath(), "summary", "--json", mine}}).out)["reasons"];
     CHECK(reasons.dump().find("native memory") == std::string::npos);
     const Outcome native = say("native");
     CHECK(native.exit_code == 0);
@@ -213,8 +227,8 @@ TEST_CASE("The recording says why native memory was not recorded, or not complet
     CHECK(native.exit_code == (in_part ? 0 : 3));
     if (in_part) CHECK(Read(mine)["unavailable_reason"] == what);
     const std::string open = FreshFolder() + "/public.bin";
-    RequireHeaprec({"redact", "-q", mine, "-o", open});
-    CHECK(ReadFile(open).find("libjvm.so") == std::string::npos);
+    REQUIRE(Run(Command{{HeaprecPath(), "redact", "-q", mine, "-o", open}}).exit_code == 0);
+    CHECK(testing::ReadFile(open).find("libjvm.so") == std::string::npos);
   }
 }
 
@@ -223,9 +237,10 @@ TEST_CASE("Stacks have their Java methods in other modes of the JVM, too") {
   const std::string folder = FreshFolder();
   std::vector<Command> commands;
   for (const std::string& flag : flags) {
-    commands.push_back(Native({flag, "-agentpath:" + AgentPath() + "=file=" + folder + "/" + flag + ".bin,native=on"}));
+    commands.push_back(
+        Native({flag, "-agentpath:" + testing::AgentPath() + "=file=" + folder + "/" + flag + ".bin,native=on"}));
   }
-  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
+  const std::vector<Outcome> outcomes = testing::RunAll(commands, commands.size());
   for (size_t i = 0; i < flags.size(); ++i) {
     INFO(flags[i]);
     REQUIRE(outcomes[i].exit_code == 0);
@@ -235,88 +250,4 @@ TEST_CASE("Stacks have their Java methods in other modes of the JVM, too") {
   }
 }
 
-namespace {
-
-// What real JVMs map: files, with the Java methods that asked, and the heap as it grows.
-
-constexpr double kMb = 1 << 20;
-
-// G1 commits each of its regions with several calls: a thousand and more in the second in which the heap grows, of
-// which the default keeps not all. Here all are asked for.
-Outcome RunMaps(const std::string& file, const std::vector<std::string>& flags, bool killed = false) {
-  Command command{{JavaHome() + "/bin/java", "-Xms16m", "-Xmx256m"}};
-  command.args.insert(command.args.end(), flags.begin(), flags.end());
-  command.args.push_back("-agentpath:" + AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=2000");
-  command.args.push_back(RunfilePath("tests/native/Maps.java"));
-  if (killed) command.args.emplace_back("killed");
-  return Run(command);
-}
-
-bool Holds(const json& row, std::string_view text) {
-  return row.value("callers", json::array()).dump().find(text) != std::string::npos ||
-         row["name"].get<std::string>().find(text) != std::string::npos;
-}
-
-// Of those that have both on their stacks: below Java code the JVM itself maps, too, for the classes that it loads.
-double Sum(const json& mapped, const char* what, std::string_view caller, std::string_view callee = "") {
-  double sum = 0;
-  for (const json& row : mapped["rows"]) {
-    if (Holds(row, caller) && Holds(row, callee)) sum += row[what]["value"].get<double>();
-  }
-  return sum;
-}
-
-void CheckKept(const json& mapped) {
-  CHECK(Sum(mapped, "committed", "Maps.keep", "_map0") == 16 * kMb);
-  CHECK(Sum(mapped, "mappings", "Maps.keep", "_map0") == 2);
-}
-
-// What Maps.java maps and what G1 commits.
-void CheckMaps(const std::string& file) {
-  const json mapped = HeaprecJson({"native", file, "--json", "--limit", "0", "--callers", "100"})["mmap"];
-  CheckKept(mapped);
-  // The heap: reserved when it began, before which there was no agent; committed as it grew.
-  const double grown = Sum(mapped, "committed", "HeapRegionManager");
-  CHECK((grown > 64 * kMb && grown < 256 * kMb));
-  CHECK(mapped["committed"]["value"] == mapped["committed"]["high"]);
-  const json classes = HeaprecJson({"live", file, "--json", "--kind", "mmap", "--by", "class"});
-  CHECK(classes.dump().find("mmap shared") != std::string::npos);
-  CHECK(classes.dump().find("mmap file") != std::string::npos);
-}
-
-}  // namespace
-
-TEST_CASE("A file that Java maps has its methods, and growth of the heap the JVM's functions") {
-  const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome = RunMaps(file, {"-XX:+UseG1GC"});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  CHECK(outcome.out == "kept 2 true\n");
-  CHECK(outcome.err.empty());
-  CheckMaps(file);
-  RequireVerified(file);
-}
-
-TEST_CASE("A killed JVM leaves its mappings in the ring") {
-  const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome = RunMaps(file, {"-XX:+UseG1GC"}, /*killed=*/true);
-  CHECK(outcome.exit_code != 0);
-  CheckMaps(file);
-}
-
-TEST_CASE("The mappings of other collectors are recorded, and can be turned off") {
-  for (const char* flag : {"-XX:+UseParallelGC", "-XX:+UseSerialGC", "-XX:+UseZGC"}) {
-    INFO(flag);
-    const std::string file = FreshFolder() + "/rec.bin";
-    REQUIRE(RunMaps(file, {flag}).exit_code == 0);
-    CheckKept(HeaprecJson({"native", file, "--json", "--limit", "0", "--callers", "100"})["mmap"]);
-    RequireVerified(file);
-  }
-  const std::string file = FreshFolder() + "/rec.bin";
-  Command without{{JavaHome() + "/bin/java",
-                   "-agentpath:" + AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=off", "-version"}};
-  REQUIRE(Run(without).exit_code == 0);
-  CHECK_FALSE(HeaprecJson({"native", file, "--json"}).contains("mmap"));
-}
-
-}  // namespace heaprec::testing
+}  // namespace heaprec::native

@@ -12,10 +12,16 @@
 
 #include "tests/support/java_run.h"
 
-namespace heaprec::testing {
+namespace heaprec::native {
 namespace {
 
 using nlohmann::json;
+using testing::Command;
+using testing::FreshFolder;
+using testing::HeaprecPath;
+using testing::Outcome;
+using testing::Run;
+using testing::RunfilePath;
 
 constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 constexpr const char* kThreads = "32";
@@ -31,8 +37,9 @@ std::vector<std::string> Collectors() {
 std::string Compiled() {
   static const std::string folder = [] {
     const std::string made = FreshFolder();
-    const Outcome outcome = Run(Command{{JavaHome() + "/bin/javac", "-d", made, RunfilePath("tests/native/Native.java"),
-                                         RunfilePath("tests/native/NativeStress.java")}});
+    const Outcome outcome =
+        Run(Command{{testing::JavaHome() + "/bin/javac", "-d", made, RunfilePath("tests/native/Native.java"),
+                     RunfilePath("tests/native/NativeStress.java")}});
     INFO(outcome.err);
     REQUIRE(outcome.exit_code == 0);
     return made;
@@ -43,16 +50,25 @@ std::string Compiled() {
 Command StressOf(const std::string& collector, const std::string& agent_options) {
   // Threads in deflate() keep G1 and Parallel from collecting; up to JDK 21 others then run out of memory after two
   // attempts (JDK-8192647).
-  Command command{{JavaHome() + "/bin/java", "-Xmx512m", "-XX:+UnlockExperimentalVMOptions",
+  Command command{{testing::JavaHome() + "/bin/java", "-Xmx512m", "-XX:+UnlockExperimentalVMOptions",
                    "-XX:+UnlockDiagnosticVMOptions", "-XX:+IgnoreUnrecognizedVMOptions",
                    "-XX:GCLockerRetryAllocationCount=1000000", "-XX:+Use" + collector + "GC", "-cp", Compiled()}};
-  if (!agent_options.empty()) command.args.push_back("-agentpath:" + AgentPath() + "=" + agent_options);
+  if (!agent_options.empty()) command.args.push_back("-agentpath:" + testing::AgentPath() + "=" + agent_options);
   for (const std::string& one :
        {std::string("NativeStress"), RunfilePath("tests/native/libnative_jni.so"), Seconds(), std::string(kThreads)}) {
     command.args.push_back(one);
   }
   command.seconds = std::atoi(Seconds().c_str()) + 60;  // NOLINT(cert-err34-c)
   return command;
+}
+
+json JsonOf(const std::vector<std::string>& args) {
+  Command command{{HeaprecPath()}};
+  command.args.insert(command.args.end(), args.begin(), args.end());
+  const Outcome outcome = Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return outcome.out.empty() ? json() : json::parse(outcome.out);
 }
 
 double ChurnedBy(const Outcome& outcome) {
@@ -67,7 +83,7 @@ double ChurnedBy(const Outcome& outcome) {
 
 // A machine on which 32 threads leave the drain no time loses samples. The recording says so, and claims nothing.
 void CheckChurn(const std::string& file, double truth) {
-  const json native = HeaprecJson({"native", "--json", file});
+  const json native = JsonOf({"native", "--json", file});
   if (!native["scan"]["trustworthy"].get<bool>()) {
     WARN("not judged: " << native["scan"]["reasons"]);
     const json& lost = native["scan"]["recordings"][0]["losses"]["malloc"]["lost"]["ring_full"];
@@ -95,7 +111,7 @@ TEST_CASE("Threads and processes come and go while all allocate: the total is ri
     const std::string file = FreshFolder() + "/rec.bin";
     const double truth = ChurnedBy(Run(StressOf(collector, "file=" + file + ",native=on,native.rate=2000")));
     CheckChurn(file, truth);
-    RequireVerified(file);
+    JsonOf({"verify", "-q", file});
   }
 }
 
@@ -103,19 +119,20 @@ TEST_CASE("Recordings begin and end while all threads allocate") {
   for (const std::string& collector : Collectors()) {
     CAPTURE(collector);
     const std::string folder = FreshFolder();
-    Process process(StressOf(collector, ""));
+    testing::Process process(StressOf(collector, ""));
     REQUIRE(process.WaitForOutput("running"));
     const std::string pid = std::to_string(process.pid());
-    const std::vector<std::string> attach{"attach",          pid, "-q", "--set", "native=on,native.rate=500", "-o",
-                                          folder + "/%t.bin"};
+    Command attach{
+        {HeaprecPath(), "attach", pid, "-q", "--set", "native=on,native.rate=500", "-o", folder + "/%t.bin"}};
+    attach.environment = {"HEAPREC_LIB=" + testing::AgentPath()};
     int recordings = 0;
-    while (Heaprec(attach).exit_code == 0) {
+    while (Run(attach).exit_code == 0) {
       ++recordings;
-      if (Heaprec({"stop", "-q", pid}).exit_code != 0) break;
+      if (Run(Command{{HeaprecPath(), "stop", "-q", pid}}).exit_code != 0) break;
     }
     CHECK(recordings > 0);
     ChurnedBy(process.Finish());
   }
 }
 
-}  // namespace heaprec::testing
+}  // namespace heaprec::native

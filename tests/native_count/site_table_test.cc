@@ -1,16 +1,14 @@
 // The table of native memory, written and read: sums of many threads, no room, files that are cut off or damaged.
 //
 // Random: std::mt19937_64 with the seeds below.
+#include "recorder/native_count/site_table.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -18,9 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/native_count/block_header.h"
-#include "recorder/native_count/site_table.h"
-#include "recorder/native_count/stale_tables.h"
 #include "tools/input/native_table_file.h"
 
 namespace {
@@ -183,119 +178,6 @@ TEST_CASE("A locked table is not replaced") {
   const char* why = "";
   CHECK(SiteTable::Create(TheTable().path.c_str(), 1, &why) == nullptr);
   CHECK(std::string(why).starts_with("exists and cannot be replaced"));
-}
-
-}  // namespace heaprec::native
-
-// Headers of blocks: what is written is read, and what others keep in the same place is taken for none.
-//
-// Random: std::mt19937_64 with the seed below.
-namespace heaprec::native {
-namespace {
-
-bool Equal(const Header& a, const Header& b) {
-  return a.size == b.size && a.offset == b.offset && a.site == b.site && a.is_counted == b.is_counted &&
-         a.is_early == b.is_early && a.is_checked == b.is_checked;
-}
-
-}  // namespace
-
-TEST_CASE("A header returns what was written, for any size, site and alignment") {
-  alignas(4096) static std::byte memory[3 * 4096];
-  for (const size_t size :
-       {size_t{0}, size_t{1}, size_t{HeaderWord::kLarge - 1}, size_t{HeaderWord::kLarge}, size_t{1} << 47}) {
-    for (const size_t offset : {16U, 32U, 4096U}) {
-      for (const uint32_t site : {0U, 1U, format::kMaxNativeSites - 1}) {
-        for (const int flags : {0, 1, 2, 3, 5}) {
-          // What is checked has something behind it, which needs room.
-          const bool is_checked = (flags & 4) != 0 && size < 4096;
-          const Header header{size, offset, site, (flags & 1) != 0, (flags & 2) != 0 && (flags & 1) == 0, is_checked};
-          void* const block = Begin(memory, header);
-          REQUIRE(block == memory + offset);
-          REQUIRE(IsOurs(block));
-          REQUIRE(Equal(HeaderOf(block), header));
-          Unmark(block);
-          REQUIRE_FALSE(IsOurs(block));
-        }
-      }
-    }
-  }
-}
-
-#ifndef __SANITIZE_ADDRESS__  // what is in front of a block is read
-TEST_CASE("Data of an allocator before its own blocks is no header") {
-  std::mt19937_64 random(1);
-  for (int i = 0; i < 100'000; ++i) {
-    void* volatile given = std::malloc(random() % 5000);  // the compiler need not know from whom
-    void* const block = given;
-    REQUIRE_FALSE(IsOurs(block));
-    if (i % 3 != 0) std::free(block);  // what is left makes lengths and flags differ
-  }
-}
-#endif
-
-TEST_CASE("Writing past the end of a checked block is detected") {
-  alignas(16) std::byte memory[256] = {};
-  for (const size_t size : {0U, 1U, 15U, 16U, 100U}) {
-    auto* const block = static_cast<std::byte*>(Begin(memory, {.size = size, .site = 5, .is_checked = true}));
-    std::memset(block, 0xff, size);
-    CHECK(IsWhole(block, HeaderOf(block)));
-    block[size] ^= std::byte{1};
-    CHECK_FALSE(IsWhole(block, HeaderOf(block)));
-  }
-}
-
-TEST_CASE("A header that was copied to another place is invalid there") {
-  alignas(16) std::byte memory[256] = {};
-  void* const block = Begin(memory, {.size = 10, .site = 5});
-  for (size_t at = 32; at < sizeof memory; at += 16) {
-    void* const other = memory + at;
-    *WordAt(other) = *WordAt(block);
-    CHECK_FALSE(IsOurs(other));
-  }
-}
-
-}  // namespace heaprec::native
-
-// Tables of processes that are gone: their numbers are those of children that have ended.
-namespace heaprec::native {
-namespace {
-
-pid_t Gone() {
-  const pid_t child = fork();
-  if (child == 0) _exit(0);
-  REQUIRE(waitpid(child, nullptr, 0) == child);
-  return child;
-}
-
-// `age`: the higher, the older.
-std::string Make(const std::string& path, int age) {
-  std::ofstream(path) << "table";
-  const timespec times[] = {{1'000'000 - age, 0}, {1'000'000 - age, 0}};
-  REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
-  return path;
-}
-
-}  // namespace
-
-TEST_CASE("Of the tables of dead processes the newest stay, and those of other processes all stay") {
-  const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/stale";
-  std::filesystem::create_directory(folder);
-  const std::string prefix = folder + "/heaprec-native-";
-  std::vector<std::string> stale;
-  for (int age = 0; age < 6; ++age) stale.push_back(Make(prefix + std::to_string(Gone()), age));
-  const std::string locked = Make(prefix + std::to_string(Gone()), 100),
-                    own = Make(prefix + std::to_string(getpid()), 100), other = Make(prefix + "x", 100),
-                    another = Make(folder + "/native-1", 100);
-  const int lock = open(locked.c_str(), O_RDWR);
-  REQUIRE(flock(lock, LOCK_EX | LOCK_NB) == 0);
-  CHECK(RemoveStaleTables(folder.c_str(), 4) == 2);
-  for (size_t age = 0; age < stale.size(); ++age) CHECK(std::filesystem::exists(stale[age]) == (age < 4));
-  for (const std::string& path : {locked, own, other, another}) CHECK(std::filesystem::exists(path));
-  close(lock);
-  CHECK(RemoveStaleTables((folder + "/none").c_str(), 0) == 0);
-  CHECK(RemoveStaleTables(folder.c_str(), 0) == 5);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace heaprec::native
