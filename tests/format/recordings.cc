@@ -408,7 +408,9 @@ std::vector<PlainBlock> ReadAll(Reader* reader) {
       plain.live_checkpoint.push_back(Resolved(checkpoint_sample.sample, *block->dictionaries));
     }
     for (const Row& row : block->rows) {
-      Sample named{.class_id = row.class_id, .stack = row.stack};
+      Sample named;
+      named.class_id = row.class_id;
+      named.stack = row.stack;
       plain.rows.push_back(Resolved(named, *block->dictionaries));
     }
     block->dictionaries = nullptr;

@@ -79,12 +79,14 @@ class Chunks {
     const uint64_t samples = Below(points + 1);
     const StackFrame frame{writer->InternMethod("p/Sample", "m" + std::to_string(Below(9)), "()V"), 1, 2};
     for (uint64_t i = 0; i < samples; ++i) {
-      writer->Add(Sample{.id = ++id_,
-                         .time_ns = Now(),
-                         .class_id = writer->InternClass("p/OfSample" + std::to_string(Below(9))),
-                         .stack = writer->InternStack({&frame, 1}, false),
-                         .size = 24,
-                         .weight = 1000});
+      Sample sample;
+      sample.id = ++id_;
+      sample.time_ns = Now();
+      sample.class_id = writer->InternClass("p/OfSample" + std::to_string(Below(9)));
+      sample.stack = writer->InternStack({&frame, 1}, false);
+      sample.size = 24;
+      sample.weight = 1000;
+      writer->Add(sample);
     }
     sums->samples += samples;
     for (const Stream stream : {Stream::kAllocations, Stream::kExceptions}) {

@@ -225,8 +225,13 @@ class Recorded {
     chunk_->AddOutside(class_id, 1, 4096);
     chunk_->Add(Interval{second_, points, 16 * points, points, points > 0 ? 1U : 0, 1000});
     if (points == 0) return;
-    chunk_->Add(Sample{
-        .id = second_ + 1, .time_ns = second_ * kSecond + 500, .class_id = class_id, .size = 16, .weight = 1000});
+    Sample sample;
+    sample.id = second_ + 1;
+    sample.time_ns = second_ * kSecond + 500;
+    sample.class_id = class_id;
+    sample.size = 16;
+    sample.weight = 1000;
+    chunk_->Add(sample);
   }
   // Without parity, so that nothing is repaired, and without a roll-up.
   void Append(const Result<ByteBuffer>& block) {

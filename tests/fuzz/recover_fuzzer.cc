@@ -42,11 +42,13 @@ Input Seed(uint32_t blocks) {
   format::ByteBuffer file = EncodeFileHeader(Header());
   format::ChunkWriter writer(Header(), 0);
   for (uint32_t block = 0; block < blocks; ++block) {
-    writer.Add(format::Sample{.id = block + 1,
-                              .time_ns = block * 1000,
-                              .class_id = writer.InternClass("p/Class"),
-                              .size = 16,
-                              .weight = 100});
+    format::Sample sample;
+    sample.id = block + 1;
+    sample.time_ns = block * 1000;
+    sample.class_id = writer.InternClass("p/Class");
+    sample.weight = 100;
+    sample.size = 16;
+    writer.Add(sample);
     format::PerStream<format::StreamCounters> counters;
     counters[format::Stream::kAllocations].written = block + 1;
     const uint64_t positions[] = {0, 0};
