@@ -86,13 +86,25 @@ nlohmann::json ReadSummary(const std::string& recording) { return HeaprecJson({"
 
 void RequireVerified(const std::string& recording) { RequireHeaprec({"verify", recording}); }
 
-RecordedJava RecordJava(Java java, const std::string& options) {
-  const std::string file = FreshFolder() + "/rec.bin";
-  java.agent_options = "file=" + file + (options.empty() ? "" : "," + options);
-  const Outcome outcome = Run(java);
-  INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return {file, outcome};
+RecordedJava RecordJava(const Java& java, const std::string& options) {
+  return RecordAll({{java, options}}, 1).front();
+}
+
+std::vector<RecordedJava> RecordAll(std::vector<JavaWithOptions> all, size_t at_once) {
+  std::vector<RecordedJava> recorded;
+  std::vector<Command> commands;
+  for (auto& [java, options] : all) {
+    recorded.push_back({FreshFolder() + "/rec.bin", {}});
+    java.agent_options = "file=" + recorded.back().file + (options.empty() ? "" : "," + options);
+    commands.push_back(CommandOf(java));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, at_once);
+  for (size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].java.flags, all[i].options, outcomes[i].out, outcomes[i].err);
+    REQUIRE(outcomes[i].exit_code == 0);
+    recorded[i].outcome = outcomes[i];
+  }
+  return recorded;
 }
 
 Rows ReadRows(const std::string& recording) {

@@ -55,12 +55,18 @@ Rows ReadRows(const std::string& recording);
 nlohmann::json ReadSummary(const std::string& recording);
 void RequireVerified(const std::string& recording);
 
-// A program, which must succeed, and the recording of it; `options` follow the file's name.
+// Programs, which must succeed, and their recordings; `options` follow the file's name.
 struct RecordedJava {
   std::string file;
   Outcome outcome;
 };
-RecordedJava RecordJava(Java java, const std::string& options = "");
+struct JavaWithOptions {
+  Java java;
+  std::string options;
+};
+RecordedJava RecordJava(const Java& java, const std::string& options = "");
+// As RunAll runs them.
+std::vector<RecordedJava> RecordAll(std::vector<JavaWithOptions> all, size_t at_once);
 
 // Of a recording that went on to the JVM's exit though its file could not be written for a while: it says so, and its
 // counters add up.

@@ -32,20 +32,10 @@ struct Load {
 
 // Side by side, two at a time on as many cores.
 std::vector<Recorded> Record(const std::vector<Load>& loads, size_t at_once = 2) {
-  std::vector<std::string> files;
-  std::vector<Command> commands;
-  for (const Load& load : loads) {
-    files.push_back(FreshFolder() + "/rec.bin");
-    commands.push_back(CommandOf(
-        {.main = "e2e.Load", .args = load.phases, .agent_options = "file=" + files.back() + "," + load.options}));
-  }
-  const std::vector<Outcome> outcomes = RunAll(commands, at_once);
+  std::vector<JavaWithOptions> all;
+  for (const Load& load : loads) all.push_back({{.main = "e2e.Load", .args = load.phases}, load.options});
   std::vector<Recorded> recorded;
-  for (size_t i = 0; i < loads.size(); ++i) {
-    INFO(loads[i].options << ": " << outcomes[i].err);
-    REQUIRE(outcomes[i].exit_code == 0);
-    recorded.push_back({files[i], ReadRows(files[i])});
-  }
+  for (const auto& [file, outcome] : RecordAll(all, at_once)) recorded.push_back({file, ReadRows(file)});
   return recorded;
 }
 

@@ -118,11 +118,9 @@ void RequireCount(const Live& live, double truth) {
 
 constexpr int kKept = 3'000'000;  // 192 MB
 
-Java Leaking(const std::vector<std::string>& flags, const std::string& recording, const std::string& options) {
-  Java java{.flags = flags, .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "6"}};
-  java.flags.push_back("-Xmx600m");
-  java.agent_options = "file=" + recording + "," + options;
-  return java;
+Java Leaking(std::vector<std::string> flags) {
+  flags.emplace_back("-Xmx600m");
+  return {.flags = std::move(flags), .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "6"}};
 }
 
 // Of 130 MB garbage nothing may be left, of the leak all; more than the reservoir holds, so that some are released.
@@ -138,30 +136,21 @@ void RequireLeak(const Live& live) {
 
 TEST_CASE("A leak is estimated from the tracked objects, with every collector and without hooks") {
   const std::string unlock = "-XX:+UnlockExperimentalVMOptions", tracked = "rate=2000,live=10000";
-  struct Case {
-    std::vector<std::string> flags;
-    std::string options;
+  const std::vector<JavaWithOptions> cases{
+      {Leaking({"-XX:+UseG1GC"}), tracked},         {Leaking({"-XX:+UseParallelGC"}), tracked},
+      {Leaking({"-XX:+UseSerialGC"}), tracked},     {Leaking({unlock, "-XX:+UseZGC"}), tracked},
+      {Leaking({"-XX:+UseShenandoahGC"}), tracked}, {Leaking({}), tracked + ",source=jvmti"},
+      {Leaking({"-Xcheck:jni"}), "rate=200,live"},  // it has nothing to complain about
+      {Leaking({}), "rate=200,live=off"},
   };
-  const std::vector<Case> cases{
-      {{"-XX:+UseG1GC"}, tracked},        {{"-XX:+UseParallelGC"}, tracked},   {{"-XX:+UseSerialGC"}, tracked},
-      {{unlock, "-XX:+UseZGC"}, tracked}, {{"-XX:+UseShenandoahGC"}, tracked}, {{}, tracked + ",source=jvmti"},
-      {{"-Xcheck:jni"}, "rate=200,live"},  // it has nothing to complain about
-      {{}, "rate=200,live=off"},
-  };
-  std::vector<std::string> recordings;
-  std::vector<Command> commands;
-  for (const Case& one : cases) {
-    recordings.push_back(FreshFolder() + "/rec.bin");
-    commands.push_back(CommandOf(Leaking(one.flags, recordings.back(), one.options)));
-  }
-  const std::vector<Outcome> outcomes = RunAll(commands, 4);
+  const std::vector<RecordedJava> recorded = RecordAll(cases, 4);
   for (size_t i = 0; i < cases.size(); ++i) {
-    CAPTURE(cases[i].flags, cases[i].options, outcomes[i].err);
-    REQUIRE(outcomes[i].exit_code == 0);
-    CHECK(outcomes[i].out == "kept 3000000\n");
-    CHECK(outcomes[i].err.empty());
-    RequireVerified(recordings[i]);
-    const Live live = ReadLive(recordings[i]);
+    const auto& [recording, outcome] = recorded[i];
+    CAPTURE(cases[i].java.flags, cases[i].options, outcome.err);
+    CHECK(outcome.out == "kept 3000000\n");
+    CHECK(outcome.err.empty());
+    RequireVerified(recording);
+    const Live live = ReadLive(recording);
     if (cases[i].options.starts_with(tracked)) RequireLeak(live);
     if (cases[i].options.ends_with("live=off")) CHECK((live.died == 0 && live.released == 0 && live.untracked == 0));
   }
@@ -169,7 +158,8 @@ TEST_CASE("A leak is estimated from the tracked objects, with every collector an
 
 TEST_CASE("After kill -9 the live objects are unchanged") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  Java java = Leaking({}, recording, "rate=2000,live=10000");
+  Java java = Leaking({});
+  java.agent_options = "file=" + recording + ",rate=2000,live=10000";
   java.args.push_back("60");
   Process process(CommandOf(java));
   REQUIRE(process.WaitForOutput("kept"));
