@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -54,6 +55,21 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   file.counters().points += 1;
   file.counters().committed += 1;
   file.End("jvm exit", 3 * kSecond);
+}
+
+// As many samples, in one interval of which nothing is lost.
+inline void WriteSamples(const std::string& path, uint64_t count, const std::function<Event(uint64_t)>& sample,
+                         uint64_t end_ns = 10 * kSecond, const format::FileHeader& header = SomeHeader()) {
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 7e-9});
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Event event = sample(i);
+    bytes += static_cast<uint64_t>(event.weight);
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, bytes, count, count, 0});
+  file.End("jvm exit", end_ns);
 }
 
 // A file with one sample, as a kill leaves it, and its ring, which has samples 77, 78, ... at these times, too.

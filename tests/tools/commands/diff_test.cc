@@ -162,15 +162,11 @@ TEST_CASE_METHOD(Scratch, "diff compares per second, per operation or shares, an
 }
 
 TEST_CASE_METHOD(Scratch, "diff compares two windows of one recording") {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint32_t i = 0; i < 300; ++i) {
-    file.Add(Event{.time_ns = (i < 100 ? 20 * i : 4000 + 10 * (i - 100)) * kMs + 1,
-                   .class_name = i % 2 == 0 || i < 100 ? "[B" : "[I",
-                   .weight = 10'000});
-  }
-  file.Add(format::Interval{0, 1000, 3'000'000, 300, 300, 0});
-  file.End("jvm exit", 10 * kSecond);
+  WriteSamples(path, 300, [](uint64_t i) {
+    return Event{.time_ns = (i < 100 ? 20 * i : 4000 + 10 * (i - 100)) * kMs + 1,
+                 .class_name = i % 2 == 0 || i < 100 ? "[B" : "[I",
+                 .weight = 10'000};
+  });
   CHECK(Verdicts("--by class --window 0s..2s 4s..6s " + path) == "int[] new; ");
   CHECK(Verdicts("--by class --window 0s..1s 1s..2s " + path).empty());
   // Shares of what each window has: a byte[] takes all of the first, half of the second.

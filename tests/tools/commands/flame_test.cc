@@ -12,7 +12,7 @@ namespace {
 const std::string kHostile = "p/Evil.</script><img src=x onerror=alert(1)>";
 
 // The application's own steps are compiled after a while.
-format::FrameType TypeOf(const std::string& frame, uint32_t i) {
+format::FrameType TypeOf(const std::string& frame, uint64_t i) {
   if (frame == kHostile) return format::FrameType::kUnknown;
   if (frame.find("HashMap") != std::string::npos) return format::FrameType::kInlined;
   if (frame.find("main") != std::string::npos) return format::FrameType::kInterpreted;
@@ -22,24 +22,18 @@ format::FrameType TypeOf(const std::string& frame, uint32_t i) {
 
 // 100 samples: main calls work, which calls one of ten, of falling weight; and hostile names.
 void WriteStacks(const std::string& path) {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < 100; ++i) {
-    Event event = At((10 * i + 1) * kMs);
-    const uint32_t which = i < 50 ? 0 : i % 10;
+  const auto sample = [](uint64_t i) {
+    Event event{.time_ns = (10 * i + 1) * kMs, .weight = 10'000};
+    const uint64_t which = i < 50 ? 0 : i % 10;
     event.stack = {"java/util/HashMap.put", "com/acme/Step" + std::to_string(which) + ".run:12", "com/acme/App.work:7",
                    "com/acme/App.main:3"};
     if (which == 3) event.stack.insert(event.stack.begin() + 1, "java/util/HashMap.resize");
     if (which == 7) event.stack = {kHostile, "com/acme/App.work:7", "com/acme/App.main:3"};
     for (const std::string& frame : event.stack) event.types.push_back(TypeOf(frame, i));
     event.class_name = which == 7 ? "p/<b>Evil</b>" : which % 2 == 0 ? "[B" : "java/lang/String";
-    event.weight = 10'000;
-    bytes += 10'000;
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, bytes, 100, 100, 0});
-  file.End("jvm exit", 2 * kSecond);
+    return event;
+  };
+  WriteSamples(path, 100, sample, 2 * kSecond);
 }
 
 // The boxes of a picture: what their titles say, in markup.

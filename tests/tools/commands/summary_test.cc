@@ -95,19 +95,16 @@ void WritePauses(const std::string& path, const std::string& gc, std::array<uint
 
 // Boxes in four methods, maps that stay empty, and as much that no rule finds.
 void WriteWasteful(const std::string& path) {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint64_t i = 0; i < 300; ++i) {
+  const auto sample = [](uint64_t i) {
     Event event{.time_ns = (i + 1) * kMs,
                 .weight = 10'000,
                 .stack = {"com/example/inventory/warehouse/StockLevels.find:7", "p/Main.main:3"}};
     const std::string frame = "com/example/inventory/warehouse/StockLevels.count" + std::to_string(i % 4) + ":12";
     if (i % 3 == 0) event.class_name = "java/lang/Long", event.stack = {"java/lang/Long.valueOf:3", frame};
     if (i % 3 == 1) event.class_name = "java/util/HashMap", event.size = 48;
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, 3'000'000, 300, 300, 0});
-  file.End("jvm exit", kSecond);
+    return event;
+  };
+  WriteSamples(path, 300, sample, kSecond);
 }
 
 TEST_CASE_METHOD(Scratch, "summary lists what the rules of advice find, the largest first") {
