@@ -18,17 +18,20 @@
 namespace heaprec::tools {
 namespace {
 
+using format::FrameType;
+using TypedFrames = std::vector<std::pair<std::string, FrameType>>;
+
 // Dictionaries in which method and frame i are "p.<name>"; stacks are added root first.
 class Chunk {
  public:
-  explicit Chunk(uint32_t number) {
+  explicit Chunk(uint32_t number = 0) {
     block_.chunk = number;
     block_.dictionaries = &dictionaries_;
   }
 
-  format::Index Frame(const std::string& name, int32_t line = -1) {
+  format::Index Frame(const std::string& name, int32_t line = -1, FrameType type = FrameType::kUnknown) {
     dictionaries_.methods.push_back({"p", name, "()V"});
-    dictionaries_.frames.push_back({static_cast<format::Index>(dictionaries_.methods.size() - 1), 0, line});
+    dictionaries_.frames.push_back({static_cast<format::Index>(dictionaries_.methods.size() - 1), 0, line, type});
     return static_cast<format::Index>(dictionaries_.frames.size() - 1);
   }
   format::Index Stack(const std::vector<format::Index>& root_first, bool truncated = false) {
@@ -44,10 +47,16 @@ class Chunk {
     for (const std::string& name : root_first) frames.push_back(Frame(name));
     return Stack(frames);
   }
+  format::Index StackOfTyped(const TypedFrames& root_first) {
+    std::vector<format::Index> frames;
+    for (const auto& [name, type] : root_first) frames.push_back(Frame(name, -1, type));
+    return Stack(frames);
+  }
   format::Dictionaries& dictionaries() { return dictionaries_; }
-  void EnterInto(CallTree* tree) {
+  const format::Block& EnterInto(CallTree* tree) {
     names_.Enter(block_);
     tree->Enter(block_, &names_);
+    return block_;
   }
 
  private:
@@ -416,35 +425,6 @@ TEST_CASE("Blocks hold the same part of everything, whatever the speed") {
 
 // Of which frames it is known how their code ran, and for how much of what was allocated below them.
 
-using format::FrameType;
-using TypedFrames = std::vector<std::pair<std::string, FrameType>>;
-
-class Chunk {
- public:
-  Chunk() { block_.dictionaries = &dictionaries_; }
-
-  format::Index Stack(const TypedFrames& root_first) {
-    format::Index node = format::kNone;
-    for (const auto& [name, type] : root_first) {
-      dictionaries_.methods.push_back({"p", name, "()V"});
-      dictionaries_.frames.push_back({static_cast<format::Index>(dictionaries_.methods.size() - 1), 0, -1, type});
-      dictionaries_.stacks.push_back({node, static_cast<format::Index>(dictionaries_.frames.size() - 1), false});
-      node = static_cast<format::Index>(dictionaries_.stacks.size() - 1);
-    }
-    return node;
-  }
-  const format::Block& EnterInto(CallTree* tree) {
-    names_.Enter(block_);
-    tree->Enter(block_, &names_);
-    return block_;
-  }
-
- private:
-  format::Dictionaries dictionaries_;
-  format::Block block_;
-  Names names_;
-};
-
 constexpr auto kInterpreted = FrameType::kInterpreted, kCompiled = FrameType::kCompiled, kInlined = FrameType::kInlined;
 
 // Wherever it stands.
@@ -462,8 +442,8 @@ TEST_CASE("How a frame ran is the weighted result of its samples") {
   CallTree tree(&names, {});
   tree.Start();
   Chunk chunk;
-  const format::Index cold = chunk.Stack({{"main", kInterpreted}, {"work", kInterpreted}});
-  const format::Index hot = chunk.Stack({{"main", kInterpreted}, {"work", kCompiled}, {"grow", kInlined}});
+  const format::Index cold = chunk.StackOfTyped({{"main", kInterpreted}, {"work", kInterpreted}});
+  const format::Index hot = chunk.StackOfTyped({{"main", kInterpreted}, {"work", kCompiled}, {"grow", kInlined}});
   const format::Block& block = chunk.EnterInto(&tree);
   FrameTypes types;
   types.Start();
@@ -484,7 +464,7 @@ TEST_CASE("Recordings add up, and so do the call sites of a method") {
   for (const double weight : {1, 2}) {
     tree.Start();
     Chunk chunk;
-    const format::Index twice = chunk.Stack({{"a", kInterpreted}, {"b", kCompiled}, {"a", kInlined}});
+    const format::Index twice = chunk.StackOfTyped({{"a", kInterpreted}, {"b", kCompiled}, {"a", kInlined}});
     types.Start();
     types.Add(chunk.EnterInto(&tree), tree, twice, weight);
     types.Close(1);
@@ -498,8 +478,8 @@ TEST_CASE("Hidden and folded frames do not affect how other frames ran") {
   CallTree tree(&names, {.fold = true, .hides = [](std::string_view method) { return method == "p.hidden"; }});
   tree.Start();
   Chunk chunk;
-  const format::Index stack =
-      chunk.Stack({{"a", kCompiled}, {"hidden", kInterpreted}, {"b", kCompiled}, {"a", kInlined}, {"c", kInlined}});
+  const format::Index stack = chunk.StackOfTyped(
+      {{"a", kCompiled}, {"hidden", kInterpreted}, {"b", kCompiled}, {"a", kInlined}, {"c", kInlined}});
   FrameTypes types;
   types.Start();
   types.Add(chunk.EnterInto(&tree), tree, stack, 1);
