@@ -7,8 +7,8 @@ JVM_TAGS = [
 
 PRODUCT = [
     "//recorder:libheaprec.so",
-    "//tests/e2e:programs.jar",
     "//tools:heaprec",
+    "//tests/e2e:programs.jar",
 ]
 
 SUPPORT = [

@@ -7,8 +7,11 @@
 #pragma once
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -66,6 +69,17 @@ inline Share ShareOf(const std::vector<Row>& rows, const std::function<bool(cons
   const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
   const double half = kSigmas / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
   return {p, middle - half, middle + half, n};
+}
+
+// Fails unless the share of each size may be that of `truth`; `least_count`: of samples that count fully.
+inline void RequireShares(const std::vector<Row>& rows, const std::map<uint64_t, double>& truth, double least_count) {
+  for (const auto& [size, share] : truth) {
+    const Share estimate = ShareOf(rows, [size = size](const Row& row) { return row.size == size; });
+    INFO("size " << size << ": " << estimate.value << ", truth " << share << ", interval " << estimate.low << " to "
+                 << estimate.high << ", effective n " << estimate.effective_count);
+    CHECK(estimate.Holds(share));
+    CHECK(estimate.effective_count > least_count);
+  }
 }
 
 }  // namespace heaprec::testing

@@ -152,6 +152,13 @@ Outcome Process::Finish() {
 
 Outcome Run(const Command& command) { return Process(command).Finish(); }
 
+Command HeaprecCommand(std::vector<std::string> args) {
+  args.insert(args.begin(), HeaprecPath());
+  return {.args = std::move(args), .environment = {"HEAPREC_LIB=" + AgentPath()}};
+}
+
+Outcome Heaprec(std::vector<std::string> args) { return Run(HeaprecCommand(std::move(args))); }
+
 std::vector<Outcome> RunAll(const std::vector<Command>& commands, size_t at_once) {
   std::vector<Process> processes;
   processes.reserve(commands.size());

@@ -61,6 +61,9 @@ class Process {
 };
 
 Outcome Run(const Command& command);
+// heaprec with these arguments; it finds the agent of this build.
+Command HeaprecCommand(std::vector<std::string> args);
+Outcome Heaprec(std::vector<std::string> args);
 // Runs them side by side, at most `at_once` at a time; the outcomes are in the order of the commands. For programs that
 // mostly wait, and where no timing is judged.
 std::vector<Outcome> RunAll(const std::vector<Command>& commands, size_t at_once);

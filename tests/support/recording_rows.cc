@@ -5,17 +5,8 @@
 #include <iterator>
 #include <regex>
 
-#include "tests/support/java_run.h"
-
 namespace heaprec::testing {
 namespace {
-
-nlohmann::json Parsed(const std::vector<std::string>& args) {
-  const Outcome outcome = Run(Command{args});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
 
 std::string Folded(const nlohmann::json& stack) {
   std::string folded;
@@ -72,15 +63,55 @@ std::vector<uint64_t> Rows::PerInterval() const {
   return counts;
 }
 
-nlohmann::json ReadSummary(const std::string& recording) {
-  return Parsed({HeaprecPath(), "summary", "--json", recording});
+std::string OutputOf(const Command& command) {
+  const Outcome outcome = Run(command);
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  return outcome.out;
+}
+
+void RequireHeaprec(std::vector<std::string> args) { (void)OutputOf(HeaprecCommand(std::move(args))); }
+
+nlohmann::json HeaprecJson(std::vector<std::string> args, const std::vector<std::string>& more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return nlohmann::json::parse(OutputOf(HeaprecCommand(std::move(args))));
+}
+
+nlohmann::json RowNamed(const nlohmann::json& rows, const std::string& name) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one["name"] == name; });
+  return row != rows.end() ? *row : nlohmann::json();
+}
+
+nlohmann::json ReadSummary(const std::string& recording) { return HeaprecJson({"summary", "--json", recording}); }
+
+void RequireVerified(const std::string& recording) { RequireHeaprec({"verify", recording}); }
+
+RecordedJava RecordJava(const Java& java, const std::string& options) {
+  return RecordAll({{java, options}}, 1).front();
+}
+
+std::vector<RecordedJava> RecordAll(std::vector<JavaWithOptions> all, size_t at_once) {
+  std::vector<RecordedJava> recorded;
+  std::vector<Command> commands;
+  for (auto& [java, options] : all) {
+    recorded.push_back({FreshFolder() + "/rec.bin", {}});
+    java.agent_options = "file=" + recorded.back().file + (options.empty() ? "" : "," + options);
+    commands.push_back(CommandOf(java));
+  }
+  const std::vector<Outcome> outcomes = RunAll(commands, at_once);
+  for (size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].java.flags, all[i].options, outcomes[i].out, outcomes[i].err);
+    REQUIRE(outcomes[i].exit_code == 0);
+    recorded[i].outcome = outcomes[i];
+  }
+  return recorded;
 }
 
 Rows ReadRows(const std::string& recording) {
   Rows all;
   all.summary = ReadSummary(recording);
   const uint64_t start_ns = all.summary["recording"]["start_ns"];
-  const nlohmann::json printed = Parsed({HeaprecPath(), "print", "--json", "--stack-depth", "0", recording});
+  const nlohmann::json printed = HeaprecJson({"print", "--json", "--stack-depth", "0", recording});
   for (const auto& event : printed["events"]) all.rows.push_back(RowOf(event, start_ns));
   return all;
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/java_run.h"
+
 namespace heaprec::testing {
 
 struct Row {
@@ -42,9 +44,29 @@ struct Rows {
   std::vector<uint64_t> PerInterval() const;
 };
 
-// Requires exit code 0 of both commands.
+// What a command prints, which must succeed.
+std::string OutputOf(const Command& command);
+void RequireHeaprec(std::vector<std::string> args);
+nlohmann::json HeaprecJson(std::vector<std::string> args, const std::vector<std::string>& more = {});
+// The row with this name; null: there is none.
+nlohmann::json RowNamed(const nlohmann::json& rows, const std::string& name);
+
 Rows ReadRows(const std::string& recording);
 nlohmann::json ReadSummary(const std::string& recording);
+void RequireVerified(const std::string& recording);
+
+// Programs, which must succeed, and their recordings; `options` follow the file's name.
+struct RecordedJava {
+  std::string file;
+  Outcome outcome;
+};
+struct JavaWithOptions {
+  Java java;
+  std::string options;
+};
+RecordedJava RecordJava(const Java& java, const std::string& options = "");
+// As RunAll runs them.
+std::vector<RecordedJava> RecordAll(std::vector<JavaWithOptions> all, size_t at_once);
 
 // Of a recording that went on to the JVM's exit though its file could not be written for a while: it says so, and its
 // counters add up.

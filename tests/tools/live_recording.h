@@ -37,11 +37,11 @@ enum class DeathDetection {
 inline constexpr uint64_t kRare = 5;  // collections
 
 inline Event LeakAt(uint64_t time_ns) {
-  Event event = At(time_ns);
-  event.class_name = "[B";
-  event.size = 1000;
-  event.weight = 10'000;
-  event.stack = {"p/Leak.add:7", "p/Main.main:3"};
+  Event event{.time_ns = time_ns,
+              .class_name = "[B",
+              .size = 1000,
+              .weight = 10'000,
+              .stack = {"p/Leak.add:7", "p/Main.main:3"}};
   return event;
 }
 
@@ -109,12 +109,12 @@ inline void WriteLeak(const std::string& path, bool leaks = true, DeathDetection
     young.stack = {"p/Churn.make:5", "p/Main.main:3"};
     all.push_back({young, 10 * kMs});
     if (at % (200 * kMs) > 100 * kMs) all.push_back({LeakAt(at + kMs), leaks ? kEnd : 300 * kMs});
-    Event cached = At(at + 2 * kMs);
-    cached.class_name = "java/util/HashMap$Node";
-    cached.size = 32;
-    cached.weight = 3'200;
-    cached.thread = "cache";
-    cached.stack = {"p/Cache.put:9", "p/Main.main:3"};
+    Event cached{.time_ns = at + 2 * kMs,
+                 .class_name = "java/util/HashMap$Node",
+                 .size = 32,
+                 .weight = 3'200,
+                 .thread = "cache",
+                 .stack = {"p/Cache.put:9", "p/Main.main:3"}};
     all.push_back({cached, 5 * kSecond});
   }
   std::vector<format::LifecycleEvent> lifecycle_events;

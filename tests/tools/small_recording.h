@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -39,17 +40,13 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   Event first = At(731'602'772);
   first.stack = {"java/util/HashMap.resize:702", "p/A.six:6", "p/A.five:5", "p/A.four:4", "p/A.three:3", "p/A.main"};
   file.Add(first);
-  Event second = At(1500 * kMs);
-  second.class_name = "[B";
-  second.size = 3'000'000;
-  second.weight = 3'000'000;
-  second.kind = format::Kind::kOutside;
-  second.thread = "worker \"1\", x";
-  file.Add(second);
-  Event third = At(2250 * kMs);
-  third.class_name = "java/util/HashMap$Node";
-  third.stack = {};
-  file.Add(third);
+  file.Add(Event{.time_ns = 1500 * kMs,
+                 .class_name = "[B",
+                 .size = 3'000'000,
+                 .weight = 3'000'000,
+                 .kind = format::Kind::kOutside,
+                 .thread = "worker \"1\", x"});
+  file.Add(Event{.time_ns = 2250 * kMs, .class_name = "java/util/HashMap$Node", .stack = {}});
   file.Add(format::Interval{0, 10, 2400, 1, 1, 0});
   file.Add(format::Interval{1, 10, 3'000'000, 1, 1, 0});
   file.Add(format::Interval{2, 10, 2400, 2, 1, 5});
@@ -58,6 +55,21 @@ inline void WriteSmall(const std::string& path, const format::FileHeader& header
   file.counters().points += 1;
   file.counters().committed += 1;
   file.End("jvm exit", 3 * kSecond);
+}
+
+// As many samples, in one interval of which nothing is lost.
+inline void WriteSamples(const std::string& path, uint64_t count, const std::function<Event(uint64_t)>& sample,
+                         uint64_t end_ns = 10 * kSecond, const format::FileHeader& header = SomeHeader()) {
+  RecordingFile file(path, header);
+  file.Add(format::Window{1, 0, 7e-9});
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const Event event = sample(i);
+    bytes += static_cast<uint64_t>(event.weight);
+    file.Add(event);
+  }
+  file.Add(format::Interval{0, 1000, bytes, count, count, 0});
+  file.End("jvm exit", end_ns);
 }
 
 // A file with one sample, as a kill leaves it, and its ring, which has samples 77, 78, ... at these times, too.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -42,12 +43,7 @@ void Record(const std::string& folder, const std::vector<std::string>& names) {
   }
 }
 
-json AdviceOf(const std::string& recording) {
-  const Outcome outcome = Run(Command{{HeaprecPath(), "summary", "--json", recording}});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out).at("advice");
-}
+json AdviceOf(const std::string& recording) { return HeaprecJson({"summary", "--json", recording}).at("advice"); }
 
 TEST_CASE("Each rule finds its own program, and is the only one") {
   const std::vector<std::string> rules = NamesOf("rules");
@@ -63,8 +59,7 @@ TEST_CASE("Each rule finds its own program, and is the only one") {
     CHECK(advice[0]["line"] > 0);
     // The rest is the start of the JVM and, of varargs, what the called method allocates.
     CHECK(advice[0]["share"]["low"] > (rule == "varargs" ? 0.2 : 0.8));
-    const Outcome over =
-        Run(Command{{HeaprecPath(), "check", RecordingOf(folder, rule), "--budget", "rule:" + rule + "<5%", "--json"}});
+    const Outcome over = Heaprec({"check", RecordingOf(folder, rule), "--budget", "rule:" + rule + "<5%", "--json"});
     CHECK(over.exit_code == 1);
     CHECK(json::parse(over.out)["checks"][0]["outcome"] == "exceeded");
   }
@@ -79,8 +74,7 @@ TEST_CASE("No rule finds anything in programs that have nothing to change") {
     const json advice = AdviceOf(RecordingOf(folder, name));
     INFO(name << ": " << advice.dump());
     CHECK(advice.empty());
-    const Outcome within =
-        Run(Command{{HeaprecPath(), "check", RecordingOf(folder, name), "--budget", "rule:*<5%", "--json"}});
+    const Outcome within = Heaprec({"check", RecordingOf(folder, name), "--budget", "rule:*<5%", "--json"});
     INFO(within.out << within.err);
     CHECK(within.exit_code == 0);
   }

@@ -32,20 +32,10 @@ struct Load {
 
 // Side by side, two at a time on as many cores.
 std::vector<Recorded> Record(const std::vector<Load>& loads, size_t at_once = 2) {
-  std::vector<std::string> files;
-  std::vector<Command> commands;
-  for (const Load& load : loads) {
-    files.push_back(FreshFolder() + "/rec.bin");
-    commands.push_back(CommandOf(
-        {.main = "e2e.Load", .args = load.phases, .agent_options = "file=" + files.back() + "," + load.options}));
-  }
-  const std::vector<Outcome> outcomes = RunAll(commands, at_once);
+  std::vector<JavaWithOptions> all;
+  for (const Load& load : loads) all.push_back({{.main = "e2e.Load", .args = load.phases}, load.options});
   std::vector<Recorded> recorded;
-  for (size_t i = 0; i < loads.size(); ++i) {
-    INFO(loads[i].options << ": " << outcomes[i].err);
-    REQUIRE(outcomes[i].exit_code == 0);
-    recorded.push_back({files[i], ReadRows(files[i])});
-  }
+  for (const auto& [file, outcome] : RecordAll(all, at_once)) recorded.push_back({file, ReadRows(file)});
   return recorded;
 }
 
@@ -85,9 +75,8 @@ constexpr Paced kPaced{6200, 100};
 // is cut short. None: it kept its pace in less than half of them.
 std::optional<double> FillAtPace(const Recorded& recorded, const Paced& paced) {
   constexpr double kOffPace = 0.15;
-  const Outcome outcome =
-      Run(Command{{HeaprecPath(), "sql", "--json", recorded.file,
-                   "select bytes, kept from intervals where stream = 'allocations' order by number"}});
+  const Outcome outcome = Heaprec({"sql", "--json", recorded.file,
+                                   "select bytes, kept from intervals where stream = 'allocations' order by number"});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   const auto intervals = nlohmann::json::parse(outcome.out);
@@ -111,13 +100,10 @@ std::optional<double> FillAtPace(const Recorded& recorded, const Paced& paced) {
 
 // That the program used on average, from the first second of the recording to its last.
 double CoresOf(const Recorded& recorded) {
-  const Outcome outcome =
-      Run(Command{{HeaprecPath(), "sql", "--json", recorded.file,
-                   "select (max(process_ns) - min(process_ns)) * 1.0 / (max(time_ns) - min(time_ns)) as cores "
-                   "from cpu_time"}});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return nlohmann::json::parse(outcome.out)[0]["cores"].get<double>();
+  return HeaprecJson({"sql", "--json", recorded.file,
+                      "select (max(process_ns) - min(process_ns)) * 1.0 / (max(time_ns) - min(time_ns)) as cores "
+                      "from cpu_time"})[0]["cores"]
+      .get<double>();
 }
 
 // The load's last phase lasts 4.3 s, to the end of the recording: two seconds after it has begun, each second is full.
@@ -283,16 +269,9 @@ struct Share {
 
 // Of sites with at least a hundredth of all bytes.
 std::map<std::string, Share> SharesOf(const std::vector<std::string>& flags) {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{
-      .flags = flags, .main = "e2e.Tiers", .args = {"100000"}, .agent_options = "file=" + recording + ",rate=2000"});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  const Outcome top =
-      Run(Command{{HeaprecPath(), "top", "--by", "site", "--min-share", "1%", "--json", "--limit", "0", recording}});
-  REQUIRE(top.exit_code == 0);
+  const std::string recording = RecordJava({.flags = flags, .main = "e2e.Tiers", .args = {"100000"}}, "rate=2000").file;
   std::map<std::string, Share> shares;
-  const json document = json::parse(top.out);
+  const json document = HeaprecJson({"top", "--by", "site", "--min-share", "1%", "--json", "--limit", "0", recording});
   for (const json& row : document["tables"][0]["rows"]) {
     const json& share = row["share"];
     shares[row["name"]] = {share["value"], (share["high"].get<double>() - share["low"].get<double>()) / 3.92};
@@ -349,18 +328,8 @@ double RunYields(const std::string& recording, const std::string& options, const
 }
 
 json RowsBy(const std::string& verb, const std::string& recording) {
-  const Outcome outcome = Run(Command{{HeaprecPath(), verb, "--by", "class", "--limit", "0", "--json", recording}});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  const json document = json::parse(outcome.out);
+  const json document = HeaprecJson({verb, "--by", "class", "--limit", "0", "--json", recording});
   return verb == "top" ? document["tables"][0]["rows"] : document["rows"];
-}
-
-json RowOf(const json& rows, const std::string& name) {
-  for (const json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  return {};
 }
 
 double ValueOf(const json& number) { return (number.is_object() ? number["value"] : number).get<double>(); }
@@ -389,7 +358,7 @@ TEST_CASE("Stacks of virtual threads that yield are counted separately, and the 
     const json summary = ReadSummary(recording);
     RequireTrustworthy(summary);
     CHECK(summary["losses"]["stack_chunks"]["objects"] > 100'000);
-    CHECK(Holds(RowOf(RowsBy("top", recording), kSmall)["objects"], made));
+    CHECK(Holds(RowNamed(RowsBy("top", recording), kSmall)["objects"], made));
   }
 }
 
@@ -399,13 +368,13 @@ TEST_CASE("Reports show the counts of a census, also for rare classes") {
   if (made == 0) return;
   const json summary = ReadSummary(recording), counted = RowsBy("census", recording), shown = RowsBy("top", recording);
   RequireTrustworthy(summary);
-  CHECK(ValueOf(RowOf(counted, kSmall)["objects"]) == made);
-  CHECK(ValueOf(RowOf(counted, "jdk.internal.vm.StackChunk")["bytes"]) ==
+  CHECK(ValueOf(RowNamed(counted, kSmall)["objects"]) == made);
+  CHECK(ValueOf(RowNamed(counted, "jdk.internal.vm.StackChunk")["bytes"]) ==
         Approx(summary["losses"]["stack_chunks"]["bytes"].get<double>()).epsilon(0.001));
-  CHECK(Holds(RowOf(shown, kSmall)["objects"], made));
+  CHECK(Holds(RowNamed(shown, kSmall)["objects"], made));
   int compared = 0;
   for (const json& row : shown) {
-    const json truth = RowOf(counted, row["name"]);
+    const json truth = RowNamed(counted, row["name"]);
     if (truth.is_null() || row["samples"] < 5) continue;
     INFO(row.dump() << " of " << truth.dump());
     CHECK(Holds(row["bytes"], ValueOf(truth["bytes"])));

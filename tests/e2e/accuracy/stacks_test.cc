@@ -52,15 +52,9 @@ const std::vector<std::string> kShowAll{"-XX:+UnlockDiagnosticVMOptions", "-XX:+
                                         "-Djdk.reflect.useNativeAccessorOnly=true"};
 
 void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth, const std::string& stacks = "auto") {
-  const std::string recording = FreshFolder() + "/rec.bin";
   flags.insert(flags.end(), kShowAll.begin(), kShowAll.end());
-  const Outcome outcome = Run(Java{
-      .flags = flags,
-      .main = "e2e.Chains",
-      .args = {"1500"},
-      .agent_options = "file=" + recording + ",rate=2000,stackdepth=" + std::to_string(depth) + ",stacks=" + stacks});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  const auto [recording, outcome] = RecordJava({.flags = flags, .main = "e2e.Chains", .args = {"1500"}},
+                                               "rate=2000,stackdepth=" + std::to_string(depth) + ",stacks=" + stacks);
   const Stacks captured = StacksOf(outcome.out);
   REQUIRE(captured.size() == 7);
   const Rows rows = ReadRows(recording);
@@ -90,14 +84,11 @@ void RequireStacks(std::vector<std::string> flags, size_t depth = kDepth, const 
 // Statistic: a true share is refused with probability < 4e-8 (estimates.h).
 void RequireVersions(std::vector<std::string> flags, const std::string& options) {
   constexpr int kVersions = 40;
-  const std::string recording = FreshFolder() + "/rec.bin";
   flags.push_back("-javaagent:" + ProgramsJar());
-  const Outcome outcome = Run(Java{.flags = flags,
-                                   .main = "e2e.Redefined",
-                                   .args = {std::to_string(kVersions), "40000", FreshFolder()},
-                                   .agent_options = "file=" + recording + ",rate=2000,stackdepth=8," + options});
-  INFO(options << ": " << outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  INFO(options);
+  const auto [recording, outcome] =
+      RecordJava({.flags = flags, .main = "e2e.Redefined", .args = {std::to_string(kVersions), "40000", FreshFolder()}},
+                 "rate=2000,stackdepth=8," + options);
   CHECK(outcome.err.find("GetStackTrace") == std::string::npos);  // no walk was found to be wrong
   const Rows rows = ReadRows(recording);
   CHECK(rows.summary["losses"]["stacks"]["mismatches"] == 0);
@@ -145,13 +136,9 @@ TEST_CASE("stackdepth=3 keeps the leaf and two frames at the root, and marks the
 TEST_CASE("GetStackTrace gives the same stacks, truncated in the same way") { RequireStacks({}, 3, "jvmti"); }
 
 TEST_CASE("Samples have the thread's current name, also if another thread renames it, and both ids") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.flags = {"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"},
-                                   .main = "e2e.Threads",
-                                   .args = {"500"},
-                                   .agent_options = "file=" + recording + ",rate=2000"});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  const auto [recording, outcome] = RecordJava(
+      {.flags = {"-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"}, .main = "e2e.Threads", .args = {"500"}},
+      "rate=2000");
   // By the size of the arrays: java tid, os tid, name.
   std::map<uint64_t, std::tuple<uint64_t, uint64_t, std::string>> truth;
   std::istringstream lines(outcome.out);

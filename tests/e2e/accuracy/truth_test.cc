@@ -16,27 +16,13 @@
 namespace heaprec::testing {
 namespace {
 
-Rows RecordingOf(Java java, const std::string& rate, std::string* out = nullptr) {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  java.agent_options = "file=" + recording + ",rate=" + rate;
-  const Outcome outcome = Run(java);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+Rows RecordingOf(const Java& java, const std::string& rate, std::string* out = nullptr) {
+  const auto [recording, outcome] = RecordJava(java, "rate=" + rate);
   if (out != nullptr) *out = outcome.out;
   Rows rows = ReadRows(recording);
   INFO(rows.reasons());
   CHECK(rows.trustworthy());
   return rows;
-}
-
-void RequireShares(const std::vector<Row>& rows, const std::map<uint64_t, double>& truth) {
-  for (const auto& [size, share] : truth) {
-    const Share estimate = ShareOf(rows, [size = size](const Row& row) { return row.size == size; });
-    INFO("size " << size << ": " << estimate.value << ", truth " << share << ", interval " << estimate.low << " to "
-                 << estimate.high << ", effective n " << estimate.effective_count);
-    CHECK(estimate.Holds(share));
-    CHECK(estimate.effective_count > 400);
-  }
 }
 
 using Loop = std::map<uint64_t, int>;  // objects of each size in one round
@@ -52,7 +38,7 @@ void RequireSharesOfLoop(const Loop& loop, int rounds, const std::vector<std::st
   std::map<uint64_t, double> truth;
   for (const auto& [size, times] : loop) truth[size] = static_cast<double>(size) * times / all;
   RequireShares(rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; }),
-                truth);
+                truth, 400);
 }
 
 std::set<std::string> LinesOf(const std::string& text) {
@@ -188,10 +174,7 @@ void RequireTotalsOfAttached(const std::vector<std::string>& flags, const std::s
 }  // namespace
 
 TEST_CASE("A recording from the start of the JVM counts the same bytes as the JVM") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.main = "e2e.Totals", .args = {"600"}, .agent_options = "file=" + recording});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  const auto [recording, outcome] = RecordJava({.main = "e2e.Totals", .args = {"600"}});
   RequireTotal(ReadSummary(recording), NumbersOf(outcome.out).at(0));
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("A misspelled method costs one JVM and one line with the most similar 
   const std::string folder = FreshFolder(), starts = folder + "/starts", java = folder + "/java";
   std::ofstream(java) << "#!/bin/sh\necho >> " << starts << "\nexec " << JavaHome() << "/bin/java \"$@\"\n";
   chmod(java.c_str(), 0755);
-  const Outcome outcome = Run(Command{{HeaprecPath(), "escape", "e2e.Demos.boxin", "--", java, "-cp", ProgramsJar()}});
+  const Outcome outcome = Heaprec({"escape", "e2e.Demos.boxin", "--", java, "-cp", ProgramsJar()});
   INFO(outcome.out << outcome.err);
   CHECK(outcome.exit_code == 2);
   CHECK(outcome.out.empty());

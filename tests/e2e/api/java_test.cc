@@ -20,12 +20,6 @@ size_t LargeOnes(const Rows& rows) {
   return rows.Where([](const Row& row) { return row.size == (1 << 20) + 16; }).size();
 }
 
-void RequireVerified(const std::string& file) {
-  const Outcome outcome = Run(Command{{HeaprecPath(), "verify", file}});
-  INFO(outcome.out << outcome.err);
-  CHECK(outcome.exit_code == 0);
-}
-
 // Each object of a megabyte is kept: lambda size > 10 (tests/e2e/lifecycle/endings_test.cc).
 void RequireCopies(const std::string& options) {
   const std::string folder = FreshFolder();
@@ -97,10 +91,7 @@ using nlohmann::json;
 
 // The labels of each object, by its megabytes; absent: none.
 std::map<int, json> LabelsOf(const std::string& recording) {
-  const Outcome outcome = Run(Command{{HeaprecPath(), "print", "--json", recording}});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  const json events = json::parse(outcome.out)["events"];
+  const json events = HeaprecJson({"print", "--json", recording})["events"];
   std::map<int, json> labels;
   for (const json& event : events) {
     const uint64_t size = event["size"];
@@ -152,10 +143,8 @@ TEST_CASE("Without the agent, labels do nothing; an agent that is loaded later i
   const std::string folder = FreshFolder();
   Process process(CommandOf({.main = "e2e.Labels", .args = {"wait", folder + "/go"}}));
   REQUIRE(process.WaitForOutput("running"));
-  const Outcome attached = Run(Command{{HeaprecPath(), "attach", std::to_string(process.pid()), "--lib", AgentPath(),
-                                        "-o", folder + "/rec.bin", "--rate", "20000"}});
-  INFO(attached.err);
-  REQUIRE(attached.exit_code == 0);
+  RequireHeaprec(
+      {"attach", std::to_string(process.pid()), "--lib", AgentPath(), "-o", folder + "/rec.bin", "--rate", "20000"});
   std::ofstream(folder + "/go") << "go";
   CHECK(process.Finish().exit_code == 0);
   RequireLabels(folder + "/rec.bin");
@@ -212,7 +201,7 @@ TEST_CASE("Probes and a recording do not disturb each other") {
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.err.empty());
   CHECK(outcome.out.ends_with("failures 0\n"));
-  const Outcome summary = Run(Command{{HeaprecPath(), "summary", folder + "/rec.bin"}});
+  const Outcome summary = Heaprec({"summary", folder + "/rec.bin"});
   INFO(summary.out);
   CHECK(summary.out.find("trustworthy: no") == std::string::npos);
 }

@@ -1,7 +1,10 @@
 // include/heaprec_sampling.h: another agent samples through the library, which need not be an agent itself.
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/java_run.h"
@@ -113,6 +116,142 @@ TEST_CASE("Sampling is refused while a recording runs, and the other way round")
   CHECK((recorded.err.find("another agent samples through heaprec") != std::string::npos) == sampled);
   CHECK((recorded.out.find("started 2") != std::string::npos) == !sampled);
   CHECK(FileExists(folder + "/rec.bin") == !sampled);
+}
+
+namespace {
+
+// A program that samples itself through heaprec.Heaprec, and asks for what lives and what died.
+
+// What e2e.Traces tells of a list of traces.
+struct Told {
+  int all = 0, kept = 0, dropped = 0, other = 0, wrong = 0;
+  double weight = 0;
+};
+
+Told ToldOf(const std::string& out, const std::string& name) {
+  const size_t at = ("\n" + out).find("\n" + name + " ");
+  INFO(name << " in:\n" << out);
+  REQUIRE(at != std::string::npos);
+  Told told;
+  REQUIRE(sscanf(out.c_str() + at + name.size(), " %d kept %d dropped %d other %d wrong %d weight %lf", &told.all,
+                 &told.kept, &told.dropped, &told.other, &told.wrong, &told.weight) == 6);
+  return told;
+}
+
+Outcome Sampled(const std::vector<std::string>& flags, const std::string& every, const std::string& tracked) {
+  std::vector<std::string> all = flags;
+  all.emplace_back("-Xmx300m");
+  return Run(Java{.flags = all, .main = "e2e.Traces", .args = {AgentPath(), every, tracked}});
+}
+
+// Each array is sampled with 1 - exp(-2): of 400 that are kept 346 on average. Not between 300 and 386 with 1e-8
+// (Chernoff), with room for some that the JVM does not deliver.
+void RequireTraces(const std::vector<std::string>& flags) {
+  const Outcome outcome = Sampled(flags, "50000", "4000");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.out.starts_with("before refused: heaprec: cannot load the agent: there is no libheaprec.so for "));
+  CHECK(outcome.out.find("\ninvalid refused: everyBytes: 0\nstart done\n") != std::string::npos);
+  CHECK(outcome.out.find("recording refused: heaprec: the application samples through heaprec") != std::string::npos);
+  const Told live = ToldOf(outcome.out, "live");
+  CHECK(live.kept >= 300);
+  CHECK(live.kept <= 386);
+  CHECK(live.dropped == 0);
+  CHECK(live.other >= live.kept / 3);
+  CHECK(live.other <= live.kept * 2 / 3);
+  CHECK(live.wrong == 0);
+  CHECK(live.weight == Approx(live.kept * 100'000 / 0.8646647).epsilon(1e-6));
+  for (const char* garbage : {"recent", "sampled"}) {
+    const Told dead = ToldOf(outcome.out, garbage);
+    CHECK(dead.all == 200);
+    CHECK(dead.kept == 0);
+    CHECK(dead.dropped > 100);
+    CHECK(dead.wrong == 0);
+  }
+  const Told stopped = ToldOf(outcome.out, "stopped");
+  CHECK(stopped.all == 0);
+  CHECK(outcome.out.find(" B) at ") != std::string::npos);
+  // Twenty samplings with room for 65,536 objects, 90 MB each, are not kept.
+  const size_t resident = outcome.out.find("\nresident ");
+  REQUIRE(resident != std::string::npos);
+  CHECK(atoi(outcome.out.c_str() + resident + strlen("\nresident ")) < 1'000'000);
+  CHECK(outcome.out.ends_with("still 400\n"));
+}
+
+}  // namespace
+
+TEST_CASE("A program gets its live and its dead objects, with stacks") {
+  RequireTraces({"-XX:+UseG1GC"});
+  RequireTraces({"-XX:+UseParallelGC", "-Xcheck:jni"});
+  RequireTraces({"-XX:+UseSerialGC", "-Xint"});
+}
+
+TEST_CASE("Never more objects are tracked than requested") {
+  const Outcome outcome = Sampled({}, "50000", "10");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const Told live = ToldOf(outcome.out, "live");
+  CHECK(live.all > 0);
+  CHECK(live.all <= 10);
+}
+
+// -Xbatch: calls wait for the compiler.
+TEST_CASE("A trace says whether the interpreter, C1, C2 or a native method allocated") {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> modes = {
+      {{"-Xint"}, "long[] by native code\nint[] by the interpreter\n"},
+      {{"-Xbatch", "-XX:TieredStopAtLevel=1"}, "int[] by C1\n"},
+      {{"-Xbatch", "-XX:-TieredCompilation"}, "int[] by C2\n"}};
+  for (const auto& [flags, expected] : modes) {
+    const Outcome outcome = Run(Java{.flags = flags, .main = "e2e.Traces", .args = {"codes", AgentPath()}});
+    INFO(flags.back() << ":\n" << outcome.out << outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.out.ends_with(expected));
+    CHECK(outcome.out.find("int[] by ") == outcome.out.rfind("int[] by "));
+  }
+}
+
+TEST_CASE("Dead objects of unloaded classes keep the names of their frames") {
+  const Outcome outcome = Run(Java{.flags = {"-Xmx200m"}, .main = "e2e.Unloaded", .args = {AgentPath(), "3"}});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.out.find("unloaded true") != std::string::npos);
+  for (const char* garbage : {"recent", "sampled"}) {
+    int named = 0, unknown = 0;
+    const size_t at = outcome.out.find(std::string(garbage) + " named ");
+    REQUIRE(at != std::string::npos);
+    REQUIRE(sscanf(outcome.out.c_str() + at + strlen(garbage), " named %d unknown %d", &named, &unknown) == 2);
+    CHECK(named > 100);
+    CHECK(unknown == 0);
+  }
+}
+
+// Of 200 MiB with a mean distance of 16 MiB: 12.5 samples are expected, each of 16 MiB, and more than 62 of them with
+// a chance of 1e-20. A sample point that was drawn with the old mean, 16 KiB, would be one for each thread, 3.1 GiB.
+TEST_CASE("Sums of weights are unbiased after a second call with another interval") {
+  const Outcome outcome = Run(Java{.flags = {"-Xmx600m"}, .main = "e2e.Traces", .args = {"again", AgentPath()}});
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  int kept = 0;
+  double weight = 0;
+  REQUIRE(sscanf(outcome.out.c_str(), "kept %d weight %lf", &kept, &weight) == 2);
+  CHECK(kept == 200 * 64);
+  CHECK(weight < 1e9);
+}
+
+TEST_CASE("While a recording runs, or another agent samples, sampling is refused") {
+  const std::string folder = FreshFolder();
+  const Outcome recorded =
+      Run(Java{.main = "e2e.Traces", .args = {"-", "50000", "10"}, .agent_options = "file=" + folder + "/rec.bin"});
+  INFO(recorded.out << recorded.err);
+  CHECK(recorded.out.find("start refused: heaprec: a recording is running") != std::string::npos);
+  CHECK(FileExists(folder + "/rec.bin"));
+  const std::string sampler =
+      "-agentpath:" + RunfilePath("tests/e2e/api/libsampling_agent.so") + "=" + AgentPath() + ":50000:10";
+  const Outcome sampled = Run(Java{.flags = {sampler}, .main = "e2e.Traces", .args = {AgentPath(), "50000", "10"}});
+  INFO(sampled.out << sampled.err);
+  CHECK(sampled.out.find("start refused: heaprec: another client already samples through heaprec") !=
+        std::string::npos);
+  CHECK(sampled.out.find("live 0 ") != std::string::npos);  // what another one follows is not its business
 }
 
 }  // namespace heaprec::testing

@@ -24,20 +24,6 @@ namespace {
 constexpr int kCannotAttach = 5;
 constexpr int kTries = 300;  // of 100 ms, and what a try takes on a busy machine
 
-Outcome Heaprec(const std::vector<std::string>& args) {
-  Command command{{HeaprecPath()}};
-  command.args.insert(command.args.end(), args.begin(), args.end());
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
-  return Run(command);
-}
-
-nlohmann::json HeaprecJson(const std::vector<std::string>& args) {
-  const Outcome outcome = Heaprec(args);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
-
 void RequireRefusal(const Outcome& outcome, const std::string& says) {
   INFO(outcome.err);
   CHECK(outcome.exit_code == kCannotAttach);
@@ -111,7 +97,7 @@ TEST_CASE("attach, status, dump, stop, and again with other options: each record
   CHECK(status["recording"]["rate_per_second"] == 200);
   CHECK(status["recording"]["committed"] > 100);
 
-  REQUIRE(Heaprec({"dump", "-q", pid, "-o", folder + "/dump.bin"}).exit_code == 0);
+  RequireHeaprec({"dump", "-q", pid, "-o", folder + "/dump.bin"});
   const Outcome taken = Heaprec({"dump", pid, "-o", folder + "/dump.bin"});
   CHECK(taken.exit_code == 6);  // the file exists
   CHECK(Heaprec({"stop", pid}).out == "PID " + pid + ": " + folder + "/rec.bin\n");
@@ -147,7 +133,7 @@ TEST_CASE("attach --report and --flame write pages at the end of the duration or
   CHECK(whole.exit_code == 0);
   CHECK(whole.out == "PID " + pid + ": recorded " + folder + "/page.hrec\n");
   CHECK(whole.err.find("page.html: ") != std::string::npos);
-  CHECK(Heaprec({"verify", folder + "/page.hrec"}).exit_code == 0);
+  RequireVerified(folder + "/page.hrec");
   CHECK(ReadFile(page).find("</html>") != std::string::npos);
   CHECK(ReadFile(flame).find("</html>") != std::string::npos);
   CHECK(HeaprecJson({"status", "--json", pid})["recording"].is_null());
@@ -159,9 +145,7 @@ TEST_CASE("attach --report and --flame write pages at the end of the duration or
   CHECK(Heaprec({"attach", pid, "--duration", "2s", "--inside", "--report", folder + "/other.html"}).exit_code == 2);
 
   const std::string early = folder + "/early.html";
-  Command command{{HeaprecPath(), "attach", pid, "--duration", "1h", "--report", early}};
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
-  Process attach(command);
+  Process attach(HeaprecCommand({"attach", pid, "--duration", "1h", "--report", early}));
   for (int i = 0; i < kTries && HeaprecJson({"status", "--json", pid})["recording"].is_null(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -180,7 +164,7 @@ TEST_CASE("A dump contains everything committed before it, with names") {
   java.agent_options = "file=" + folder + "/rec.bin,rate=20000";
   Process process(CommandOf(java));
   REQUIRE(process.WaitForOutput("running"));
-  REQUIRE(Heaprec({"dump", std::to_string(process.pid()), "-o", folder + "/dump.bin"}).exit_code == 0);
+  RequireHeaprec({"dump", std::to_string(process.pid()), "-o", folder + "/dump.bin"});
   const Rows rows = ReadRows(folder + "/dump.bin");
   // The last object before the JVM waits: tests/e2e/lifecycle/endings_test.cc says how sure it is to be sampled.
   const auto last = rows.Where([](const Row& row) { return row.size == 4 << 20; });
@@ -285,10 +269,8 @@ TEST_CASE("Only the same user and root can attach; root's files belong to the JV
                                       "e2e.Load", "1", "60000", "50"}));
   REQUIRE(theirs.WaitForOutput("running"));
   const std::string pid = std::to_string(theirs.pid());
-  const Outcome attached =
-      Heaprec({"attach", pid, "--lib", open.path() + "/libheaprec.so", "-o", open.path() + "/rec.bin"});
-  INFO(attached.err);
-  REQUIRE(attached.exit_code == 0);
+  (void)OutputOf(
+      HeaprecCommand({"attach", pid, "--lib", open.path() + "/libheaprec.so", "-o", open.path() + "/rec.bin"}));
   CHECK(HeaprecJson({"status", "--json", pid})["user"] == "nobody");
   struct stat status {};
   REQUIRE(stat((open.path() + "/rec.bin").c_str(), &status) == 0);
@@ -357,8 +339,8 @@ exec chroot --userspec=65534:65534 $root "$@")";
   const std::vector<std::string> attach{"attach",  pid, "--lib", "/agent/libheaprec.so", "-o", "/agent/rec-%t.bin",
                                         "--inside"};
   const auto without = [&](const std::string& system_call) {
-    Command command = Prefixed({RunfilePath("tests/support/refuse"), system_call, HeaprecPath()}, attach);
-    command.environment = {"HEAPREC_LIB=" + AgentPath()};
+    Command command = HeaprecCommand(attach);
+    command.args.insert(command.args.begin(), {RunfilePath("tests/support/refuse"), system_call});
     return Run(command);
   };
 
@@ -418,9 +400,8 @@ TEST_CASE("Attaching works without pidfd_open") {
   const std::string folder = FreshFolder();
   Process process = StartLoad({"-XX:+EnableDynamicAgentLoading"});
   const std::string pid = std::to_string(process.pid());
-  Command command{
-      {RunfilePath("tests/support/refuse"), "pidfd_open", HeaprecPath(), "attach", pid, "-o", folder + "/rec.bin"}};
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
+  Command command = HeaprecCommand({"attach", pid, "-o", folder + "/rec.bin"});
+  command.args.insert(command.args.begin(), {RunfilePath("tests/support/refuse"), "pidfd_open"});
   CHECK(Run(command).exit_code == 0);
   CHECK(Heaprec({"stop", "-q", pid}).exit_code == 0);
   CHECK(FileExists(folder + "/rec.bin"));

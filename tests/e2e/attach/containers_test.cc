@@ -20,15 +20,6 @@ namespace {
 
 constexpr int kCannotAttach = 5, kCannotWrite = 6;
 
-Command HeaprecCommand(const std::vector<std::string>& args) {
-  Command command{{HeaprecPath()}};
-  command.args.insert(command.args.end(), args.begin(), args.end());
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
-  return command;
-}
-
-Outcome Heaprec(const std::vector<std::string>& args) { return Run(HeaprecCommand(args)); }
-
 bool CanUnshare(std::vector<std::string> unshare) {
   unshare.insert(unshare.end(), {"true"});
   if (geteuid() == 0 && IsOpenToOthers(JavaHome()) && Run(Command{unshare}).exit_code == 0) return true;

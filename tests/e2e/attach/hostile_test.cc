@@ -156,11 +156,6 @@ class HostileJvm {
   std::array<int, 2> told_{-1, -1};
 };
 
-Command HeaprecCommand(std::vector<std::string> args) {
-  args.insert(args.begin(), HeaprecPath());
-  return Command{args};
-}
-
 // To a place where the other user cannot write, so that the recording is brought from its files.
 Command AttachTo(const HostileJvm& jvm, const std::string& to, const std::string& timeout) {
   return HeaprecCommand({"attach", jvm.pid(), "-o", to, "--timeout", timeout});

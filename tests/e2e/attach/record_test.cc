@@ -19,9 +19,8 @@ std::string JavaPath() { return JavaHome() + "/bin/java"; }
 
 Command RecordCommand(const std::string& folder, const std::vector<std::string>& options,
                       const std::vector<std::string>& program) {
-  Command command{{HeaprecPath(), "record"}};
+  Command command = HeaprecCommand({"record"});
   command.folder = folder;
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
   command.args.insert(command.args.end(), options.begin(), options.end());
   command.args.push_back("--");
   command.args.insert(command.args.end(), program.begin(), program.end());
@@ -94,9 +93,7 @@ TEST_CASE("The recording has the service labels, and OTLP exports include them")
                                {"OTEL_SERVICE_NAME=from-environment",
                                 "OTEL_RESOURCE_ATTRIBUTES=service.version=1%2C5,password=not-to-be-seen"});
     REQUIRE(Run(command).exit_code == 0);
-    const Outcome otlp = Run(Command{{HeaprecPath(), "export", "--format", "otlp", folder + "/" + name}});
-    REQUIRE(otlp.exit_code == 0);
-    return otlp.out;
+    return OutputOf(HeaprecCommand({"export", "--format", "otlp", folder + "/" + name}));
   };
   // As protobuf has a key and its value: tag, length, text.
   const auto attribute = [](const std::string& key, const std::string& value) {
@@ -286,9 +283,8 @@ TEST_CASE("bench alternates both commands, stops when every site is decided, and
   const std::string folder = FreshFolder();
   const auto bench = [&](const std::vector<std::string>& options,
                          const std::vector<std::vector<std::string>>& programs) {
-    Command command{{HeaprecPath(), "bench"}};
+    Command command = HeaprecCommand({"bench"});
     command.folder = folder;
-    command.environment = {"HEAPREC_LIB=" + AgentPath()};
     command.args.insert(command.args.end(), options.begin(), options.end());
     for (const auto& program : programs) {
       command.args.push_back("--");

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "tests/support/recording_rows.h"
+
 namespace heaprec::testing {
 namespace {
 
@@ -17,13 +19,6 @@ auto Tie(const JfrRow& row) {
 }
 
 bool Before(const JfrRow& a, const JfrRow& b) { return Tie(a) < Tie(b); }
-
-std::string OutputOf(const Command& command) {
-  const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return outcome.out;
-}
 
 JfrRow RowFromJdk(const json& event) {
   return {.event = event["event"],
@@ -92,7 +87,7 @@ std::vector<JfrRow> ReadWithJdk(const std::string& jfr, const std::string& home)
 }
 
 std::vector<JfrRow> ReadWithHeaprec(const std::string& recording) {
-  const json printed = json::parse(OutputOf({{HeaprecPath(), "print", "--json", "--stack-depth", "0", recording}}));
+  const json printed = HeaprecJson({"print", "--json", "--stack-depth", "0", recording});
   std::vector<JfrRow> rows;
   for (const json& event : printed["events"]) rows.push_back(RowFromHeaprec(event));
   Sort(&rows);

@@ -30,22 +30,17 @@ constexpr double kHalfAByte = 0.5;  // a weight is whole bytes there
 
 std::string Export(const std::vector<std::string>& recordings, const std::vector<std::string>& options = {}) {
   std::string jfr = FreshFolder() + "/out.jfr";
-  Command command{{HeaprecPath(), "export", "--format", "jfr", "-o", jfr}};
-  command.args.insert(command.args.end(), options.begin(), options.end());
-  command.args.insert(command.args.end(), recordings.begin(), recordings.end());
-  const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  std::vector<std::string> args{"export", "--format", "jfr", "-o", jfr};
+  args.insert(args.end(), options.begin(), options.end());
+  args.insert(args.end(), recordings.begin(), recordings.end());
+  RequireHeaprec(args);
   return jfr;
 }
 
 std::string Jfr(const std::vector<std::string>& words, const std::string& home = JavaHome()) {
   Command command{{home + "/bin/jfr"}};
   command.args.insert(command.args.end(), words.begin(), words.end());
-  const Outcome outcome = Run(command);
-  INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return outcome.out;
+  return OutputOf(command);
 }
 
 // Folders of other JDKs: Debian's, and that of tests/e2e/fetch_jdks.sh.
@@ -79,10 +74,8 @@ std::string JdkWithView() {
 
 // A sample whose every name is in its chunk.
 format::Sample SampleAt(uint64_t time_ns, format::ChunkWriter* chunk) {
-  format::Sample sample;
-  sample.id = time_ns + 1;
-  sample.time_ns = time_ns;
-  sample.class_id = chunk->InternClass("p/C$$Lambda$14+0x0000000800c03000");
+  format::Sample sample{
+      .id = time_ns + 1, .time_ns = time_ns, .class_id = chunk->InternClass("p/C$$Lambda$14+0x0000000800c03000")};
   sample.thread =
       chunk->InternThread({7, 70, true, std::string("w\xc3\xb6rker \"1\"\0a=b;c\0k=\xed\xa0\xbd\xed\xb8\x80", 26)});
   const format::StackFrame frames[] = {{chunk->InternMethod({"[I", "clone", "()Ljava/lang/Object;"}), -1, -1},
@@ -104,10 +97,7 @@ std::string OddRecording() {
   format::ChunkWriter chunk(header, 0);
   const format::Sample whole = SampleAt(64, &chunk);
   chunk.Add(whole);
-  format::Sample nameless;
-  nameless.id = 1;
-  nameless.time_ns = 128;
-  nameless.size = uint64_t{1} << 40;
+  format::Sample nameless{.id = 1, .time_ns = 128, .size = uint64_t{1} << 40};
   nameless.weight = 0x1p60;
   chunk.Add(nameless);
   format::Sample cut = whole;
@@ -138,10 +128,9 @@ std::string LongRecording() {
   std::string path = FreshFolder() + "/long.bin";
   RecordingFile file(path, SomeHeader());
   for (uint64_t i = 0; i < 6000; ++i) {
-    Event event;
-    event.time_ns = i * kSecond / 100;
-    event.thread = "thread-" + std::to_string(i % 3);
-    event.class_name = "p/Class" + std::to_string(i % 50);
+    Event event{.time_ns = i * kSecond / 100,
+                .class_name = "p/Class" + std::to_string(i % 50),
+                .thread = "thread-" + std::to_string(i % 3)};
     event.stack.clear();
     for (uint64_t depth = 0; depth < 120; ++depth) {
       event.stack.push_back("p/Type.m" + std::to_string(depth) + ':' + std::to_string(i * 120 + depth));
@@ -194,25 +183,19 @@ TEST_CASE("A recording without events is a JFR file that describes the JVM") {
 }
 
 TEST_CASE("jfr print shows units, lines and parameters; jfr view adds up the weights") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.main = "e2e.Sizes",
-                                   .args = {"0", "2", "1", "400000", "64", "1024"},
-                                   .agent_options = "file=" + recording + ",rate=400"});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  const std::string recording =
+      RecordJava({.main = "e2e.Sizes", .args = {"0", "2", "1", "400000", "64", "1024"}}, "rate=400").file;
   RequireSame(ReadWithJdk(Export({recording}, {"--raw"})), ReadWithHeaprec(recording), kHalfAByte);
   const std::string jfr = Export({recording});
   double calibrated = 0, events = 0;
   for (const JfrRow& row : ReadWithJdk(jfr)) calibrated += row.weight, ++events;
-  const Outcome top = Run(Command{{HeaprecPath(), "top", "--json", "--by", "class", "--limit", "0", recording}});
-  const auto table = nlohmann::json::parse(top.out)["tables"][0];
+  const auto table = HeaprecJson({"top", "--json", "--by", "class", "--limit", "0", recording})["tables"][0];
   double total = 0;
   for (const auto& row : table["rows"]) total += row["bytes"]["value"].get<double>();
   // Bytes of lost points are distributed over samples here, and over classes there.
-  const Outcome summary = Run(Command{{HeaprecPath(), "summary", "--json", recording}});
   double lost = 0;
-  const auto said = nlohmann::json::parse(summary.out);
-  for (const auto& loss : said["losses"]["lost"]) lost += loss["bytes"].get<double>();
+  const auto summary = ReadSummary(recording);
+  for (const auto& loss : summary["losses"]["lost"]) lost += loss["bytes"].get<double>();
   CHECK(std::abs(calibrated - total) <= kHalfAByte * events + lost);
   const std::string printed = Jfr({"print", "--events", "heaprec.AllocationSample", jfr});
   CHECK(printed.find("eventThread = \"worker-0-1\" (javaThreadId = ") != std::string::npos);
@@ -229,14 +212,9 @@ TEST_CASE("jfr print shows units, lines and parameters; jfr view adds up the wei
 }
 
 TEST_CASE("jfr view counts exceptions exactly, and names the application's methods of thrown and live objects") {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Java{.main = "e2e.Throws",
-                                   .args = {"2", "20000", "0"},
-                                   .agent_options = "file=" + recording + ",exceptions=on,live=on,rate=400"});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  const auto summary = nlohmann::json::parse(Run(Command{{HeaprecPath(), "summary", "--json", recording}}).out);
-  const uint64_t thrown = summary["exceptions"]["thrown"];
+  const std::string recording =
+      RecordJava({.main = "e2e.Throws", .args = {"2", "20000", "0"}}, "exceptions=on,live=on,rate=400").file;
+  const uint64_t thrown = ReadSummary(recording)["exceptions"]["thrown"];
   REQUIRE(thrown > 0);
   const auto counted = [&](const std::vector<std::string>& options) {
     const std::string jfr = Export({recording}, options);
@@ -279,10 +257,7 @@ TEST_CASE("jfr print shows live objects in the same way as the JDK's own old obj
     after.collections = 1;
     file.Add(after);
     for (uint64_t i = 1; i <= 3; ++i) {
-      Event event;
-      event.id = i;
-      event.time_ns = i * kSecond;
-      event.class_name = i == 2 ? "[Ljava/lang/String;" : "p/Old$One";
+      Event event{.time_ns = i * kSecond, .class_name = i == 2 ? "[Ljava/lang/String;" : "p/Old$One", .id = i};
       event.size = 100 * i;
       event.weight = 1000.4 * static_cast<double>(i);
       event.stack = {"p/Leak.add:" + std::to_string(i), "p/Main.main:3"};
@@ -379,12 +354,10 @@ std::string RecordWithJfr(const std::string& folder, const std::optional<std::st
 
 std::string Import(const std::string& jfr, const std::vector<std::string>& options = {}) {
   std::string recording = FreshFolder() + "/imported.bin";
-  Command command{{HeaprecPath(), "import", jfr, "-o", recording}};
-  command.args.insert(command.args.end(), options.begin(), options.end());
-  const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  REQUIRE(Run(Command{{HeaprecPath(), "verify", recording}}).exit_code == 0);
+  std::vector<std::string> args{"import", jfr, "-o", recording};
+  args.insert(args.end(), options.begin(), options.end());
+  RequireHeaprec(args);
+  RequireVerified(recording);
   return recording;
 }
 
@@ -480,9 +453,7 @@ TEST_CASE("What holds old objects is imported as the JDK itself reads it") {
         of.starts_with(name) ? of.substr(name.size()) : format::JavaClassName(by["type"]["name"].get<std::string>()),
         reference["array"].is_null() ? reference["field"]["name"].get<std::string>() : "[]");
   }
-  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--json", "--kind", "path", Import(jfr)}});
-  REQUIRE(printed.exit_code == 0);
-  const auto imported = nlohmann::json::parse(printed.out);
+  const auto imported = HeaprecJson({"print", "--json", "--kind", "path", Import(jfr)});
   for (const auto& event : imported["events"]) {
     const std::string first = event["stack"]["frames"][0]["method"];
     const size_t dot = first.rfind('.');
@@ -499,7 +470,7 @@ TEST_CASE("After export and import a recording has the same events, with weights
   const std::string folder = FreshFolder(), recording = folder + "/rec.bin", jfr = folder + "/rec.jfr";
   // The JDK's own recording beside ours disturbs neither.
   const std::string of_jdk = RecordWithJfr(folder, "file=" + recording + ",rate=300");
-  REQUIRE(Run(Command{{HeaprecPath(), "export", "--format", "jfr", "-o", jfr, recording}}).exit_code == 0);
+  RequireHeaprec({"export", "--format", "jfr", "-o", jfr, recording});
   const std::string again = Import(jfr);
   const std::vector<JfrRow> before = ReadWithHeaprec(recording);
   CHECK(before.size() > 100);

@@ -110,40 +110,6 @@ TEST_CASE("delay=1s starts the recording later, and a JVM that ends earlier leav
   CHECK(rows.summary["duration_ns"].get<uint64_t>() < 2'800'000'000);
 }
 
-TEST_CASE("An existing file is not touched: the recording gets the next free name") {
-  const std::string folder = FreshFolder();
-  for (int i = 0; i < 3; ++i) CHECK(RunWith("file=rec.bin,rate=150", folder).exit_code == 0);
-  for (const char* name : {"/rec.bin", "/rec-1.bin", "/rec-2.bin"}) CHECK(ReadRows(folder + name).trustworthy());
-  CHECK(ReadSummary(folder + "/rec.bin")["recording"]["start_ns"] <
-        ReadSummary(folder + "/rec-1.bin")["recording"]["start_ns"]);
-}
-
-TEST_CASE("%p, %t and %n in the file's name become the pid, the time and a number") {
-  const std::string folder = FreshFolder();
-  Command command = CommandOf({.main = "e2e.Load", .args = kShort, .agent_options = "file=a-%p-b-%t-c-%n.bin"});
-  command.folder = folder;
-  std::vector<std::string> pids;
-  for (int i = 0; i < 2; ++i) {
-    Process process(command);
-    CHECK(process.Finish().exit_code == 0);
-    pids.push_back(std::to_string(process.pid()));
-  }
-  const auto names = FilesIn(folder);
-  REQUIRE(names.size() == 2);
-  for (const std::string& pid : pids) {
-    const auto name =
-        std::find_if(names.begin(), names.end(), [&](auto& of) { return of.starts_with("a-" + pid + "-b-20"); });
-    REQUIRE(name != names.end());
-    CHECK(name->ends_with("-c-0.bin"));
-    CHECK(ReadRows(folder + "/" + *name).summary["recording"]["pid"] == std::stoi(pid));
-  }
-  command = CommandOf({.main = "e2e.Load", .args = kShort, .agent_options = "file=n%n.bin"});
-  command.folder = folder;
-  for (int i = 0; i < 2; ++i) CHECK(Run(command).exit_code == 0);
-  CHECK(FileExists(folder + "/n0.bin"));
-  CHECK(FileExists(folder + "/n1.bin"));
-}
-
 TEST_CASE("loglevel selects the messages: info names the recording, off prints nothing even after a failure") {
   const std::string folder = FreshFolder();
   const Outcome info = RunWith("file=rec.bin,loglevel=info", folder);
@@ -154,14 +120,6 @@ TEST_CASE("loglevel selects the messages: info names the recording, off prints n
   CHECK(off.exit_code == 0);
   CHECK(off.out == kShortOut);
   CHECK(off.err.empty());
-}
-
-TEST_CASE("ring=off records without a shared ring") {
-  const std::string folder = FreshFolder();
-  CHECK(RunWith("file=rec.bin,rate=150,ring=off", folder).exit_code == 0);
-  const Rows rows = ReadRows(folder + "/rec.bin");
-  CHECK(rows.trustworthy());
-  CHECK(!rows.rows.empty());
 }
 
 TEST_CASE("jcmd loads the agent into a JVM under load, which is recorded and continues") {
@@ -285,15 +243,6 @@ Held HeldBy(pid_t pid) {
   return held;
 }
 
-void RequireOk(const std::vector<std::string>& args) {
-  Command command{{HeaprecPath()}};
-  command.args.insert(command.args.end(), args.begin(), args.end());
-  command.environment = {"HEAPREC_LIB=" + AgentPath()};
-  const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-}
-
 }  // namespace
 
 TEST_CASE("Recordings that have ended need no memory, mapping, descriptor, thread or ring") {
@@ -304,8 +253,8 @@ TEST_CASE("Recordings that have ended need no memory, mapping, descriptor, threa
   const std::string pid = std::to_string(process.pid());
   Held settled;
   for (int cycle = 0; cycle < Cycles(); ++cycle) {
-    RequireOk({"attach", pid, "-q", "-o", folder + "/rec.bin"});
-    RequireOk({"stop", "-q", pid});
+    RequireHeaprec({"attach", pid, "-q", "-o", folder + "/rec.bin"});
+    RequireHeaprec({"stop", "-q", pid});
     if (cycle == kSettled) settled = HeldBy(process.pid());
     if (cycle + 1 < Cycles()) std::filesystem::remove(folder + "/rec.bin");
   }
@@ -336,20 +285,18 @@ TEST_CASE("A JVM with maxage=10s can be dumped at any time, and its file is neve
   for (int second = 0; second < 15; ++second) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     const std::string dump = folder + "/dump" + std::to_string(second);
-    const Outcome outcome = Run(Command{{HeaprecPath(), "dump", "-q", "-o", dump, std::to_string(java.pid())}});
+    const Outcome outcome = Heaprec({"dump", "-q", "-o", dump, std::to_string(java.pid())});
     INFO(outcome.err);
     CHECK(outcome.exit_code == 0);
-    const Outcome print = Run(Command{{HeaprecPath(), "summary", dump}});
+    const Outcome print = Heaprec({"summary", dump});
     INFO(print.out);
     CHECK(print.exit_code == 0);
     CHECK(print.out.find("trustworthy: no") == std::string::npos);
-    const Outcome verify = Run(Command{{HeaprecPath(), "verify", dump}});
-    INFO(verify.out << verify.err);
-    CHECK(verify.exit_code == 0);
+    RequireVerified(dump);
   }
   java.Kill(SIGKILL);
   (void)java.Finish();
-  const Outcome summary = Run(Command{{HeaprecPath(), "summary", recording}});
+  const Outcome summary = Heaprec({"summary", recording});
   INFO(summary.out);
   CHECK(summary.exit_code == 0);
   CHECK(summary.out.find("trustworthy: no") == std::string::npos);

@@ -210,15 +210,6 @@ TEST_CASE(
   RemoveRingsOf(next.pid());
 }
 
-TEST_CASE("A JVM that ends by itself leaves no ring behind") {
-  const std::string folder = FreshFolder();
-  Process process(CommandOf(
-      {.main = "e2e.Load", .args = {"2", "300", "0"}, .agent_options = "file=" + folder + "/rec.bin,rate=150"}));
-  const pid_t pid = process.pid();
-  CHECK(process.Finish().exit_code == 0);
-  CHECK(RingsOf(pid).empty());
-}
-
 TEST_CASE("An existing recording is kept: after a crash and restart there are both") {
   const std::string folder = FreshFolder();
   const std::string options = "file=" + folder + "/rec.bin,rate=150";

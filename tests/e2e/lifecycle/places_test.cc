@@ -186,16 +186,13 @@ void RequireUnharmed(const Outcome& outcome) {
 
 // What readers make of a recording of which some could not be written.
 void RequireInconclusive(const std::string& file) {
-  const Outcome verify = Run(Command{{HeaprecPath(), "verify", file}});
-  INFO(verify.out << verify.err);
-  CHECK(verify.exit_code == 0);
-  const Outcome check = Run(Command{{HeaprecPath(), "check", "--budget", "total<1TB", file}});
+  RequireVerified(file);
+  const Outcome check = Heaprec({"check", "--budget", "total<1TB", file});
   CHECK(check.exit_code == 1);
   CHECK(check.out.find("inconclusive: the recording is untrustworthy") != std::string::npos);
-  const Outcome accepted =
-      Run(Command{{HeaprecPath(), "check", "--accept-untrustworthy", "--budget", "total<1TB", file}});
+  const Outcome accepted = Heaprec({"check", "--accept-untrustworthy", "--budget", "total<1TB", file});
   CHECK(accepted.exit_code == 0);
-  CHECK(Run(Command{{HeaprecPath(), "summary", file}}).out.find("no bytes were counted") == std::string::npos);
+  CHECK(Heaprec({"summary", file}).out.find("no bytes were counted") == std::string::npos);
 }
 
 TEST_CASE("A disk that is full for seconds loses samples, which are counted when there is space again") {
@@ -243,11 +240,11 @@ TEST_CASE("If the disk stays full, the ring keeps the end, and status, stop and 
   std::string status;
   for (int i = 0; i < 100 && status.find(" nothing for ") == std::string::npos; ++i) {
     usleep(100'000);
-    status = Run(Command{{HeaprecPath(), "status", pid}}).out;
+    status = Heaprec({"status", pid}).out;
   }
   INFO(status);
   CHECK(status.find("s: No space left on device") != std::string::npos);
-  const Outcome stopped = Run(Command{{HeaprecPath(), "stop", pid}});
+  const Outcome stopped = Heaprec({"stop", pid});
   INFO(stopped.out << stopped.err);
   process.Kill(SIGKILL);
   const Outcome ended = process.Finish();

@@ -67,7 +67,7 @@ TEST_CASE("The application does not notice failing system calls of the agent") {
     CHECK((!failed.empty() && failed != "0"));  // the agent was hit
     RemoveRingsOf(pid);
     if (!FileExists(folder + "/rec.bin") || std::filesystem::file_size(folder + "/rec.bin") == 0) continue;
-    const Outcome summary = Run(Command{{HeaprecPath(), "summary", folder + "/rec.bin"}});
+    const Outcome summary = Heaprec({"summary", folder + "/rec.bin"});
     INFO(summary.out << summary.err);
     if (summary.exit_code == 3) continue;  // the header itself was not written
     ++recordings;

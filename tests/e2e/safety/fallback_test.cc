@@ -6,6 +6,7 @@
 //            asserted.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -51,26 +52,20 @@ std::string JdkWithoutSymbols() {
 }
 
 Rows RecordLoop(const std::string& home, const std::string& source, Outcome* outcome) {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  *outcome = Run(Java{.main = "e2e.Sizes",
-                      .args = {"16", "0", "1", "12000000", "32", "64", "128"},
-                      .agent_options = "file=" + recording + ",rate=2000" + source,
-                      .home = home});
-  INFO(outcome->err);
-  REQUIRE(outcome->exit_code == 0);
-  CHECK(outcome->out == "allocated 2688000000\n");
-  return ReadRows(recording);
+  const RecordedJava recorded =
+      RecordJava({.main = "e2e.Sizes", .args = {"16", "0", "1", "12000000", "32", "64", "128"}, .home = home},
+                 "rate=2000" + source);
+  CHECK(recorded.outcome.out == "allocated 2688000000\n");
+  *outcome = recorded.outcome;
+  return ReadRows(recorded.file);
+}
+
+std::vector<Row> OursIn(const Rows& rows) {
+  return rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; });
 }
 
 void RequireTruth(const Rows& rows) {
-  const auto ours =
-      rows.Where([](const Row& row) { return row.stack.find("e2e.Sizes$Worker.run") != std::string::npos; });
-  for (const auto& [size, truth] : std::map<uint64_t, double>{{32, 1.0 / 7}, {64, 2.0 / 7}, {128, 4.0 / 7}}) {
-    const Share share = ShareOf(ours, [size = size](const Row& row) { return row.size == size; });
-    INFO("size " << size << ": " << share.value << ", truth " << truth << ", effective n " << share.effective_count);
-    CHECK(share.Holds(truth));
-    CHECK(share.effective_count > 200);
-  }
+  RequireShares(OursIn(rows), {{32, 1.0 / 7}, {64, 2.0 / 7}, {128, 4.0 / 7}}, 200);
 }
 
 }  // namespace
@@ -109,6 +104,70 @@ TEST_CASE("source=hooks on a JDK without symbols falls back to JVMTI, too") {
   Outcome outcome;
   CHECK(RecordLoop(home, ",source=hooks", &outcome).source() == "jvmti");
   CHECK(outcome.err.starts_with("heaprec: source=jvmti instead of hooks: "));
+}
+
+namespace {
+
+// source=portable: JVMTI and the JVM's beans alone, nothing of the JVM's own memory; what an unknown JDK gets by
+// itself.
+//
+// Statistic: as truth_test.cc. The JVM's own sampler is the source: it is right on small objects of one thread that
+//            lives long (fallback_test.cc), and only that is asserted.
+
+std::string ReasonOf(const Rows& rows) { return rows.summary["recording"]["source_reason"]; }
+
+// Removes the warning about the bias of JDKs before 25 from stderr.
+std::string WithoutBiasWarning(const std::string& err) {
+  const size_t begin = err.find("heaprec: source=portable: JDK ");
+  if (begin == std::string::npos) return err;
+  return err.substr(0, begin) + err.substr(err.find('\n', begin) + 1);
+}
+
+Rows RecordPortable(const std::vector<std::string>& flags = {}) {
+  const auto [recording, outcome] =
+      RecordJava({.flags = flags, .main = "e2e.Sizes", .args = {"16", "0", "1", "12000000", "32", "64", "128"}},
+                 "rate=2000,source=portable");
+  CHECK(outcome.out == "allocated 2688000000\n");
+  CHECK(WithoutBiasWarning(outcome.err) == "done\n");
+  RequireVerified(recording);
+  return ReadRows(recording);
+}
+
+void RequirePortable(const Rows& rows) {
+  CHECK(rows.source() == "jvmti");
+  CHECK(ReasonOf(rows).starts_with("portable, asked for; thresholds are the JVM's"));
+  const std::string version = rows.summary["recording"]["jvm_version"];
+  const bool is_biased = std::atoi(version.c_str()) < 25;  // NOLINT(cert-err34-c)
+  CHECK(is_biased == (ReasonOf(rows).find(", biased outside TLABs; bytes are ") != std::string::npos));
+  CHECK(ReasonOf(rows).find("stacks by GetStackTrace") != std::string::npos);
+  RequireTruth(rows);
+  for (const Row& row : OursIn(rows)) {
+    CHECK(row.class_name == "byte[]");
+    CHECK(!row.thread.empty());
+  }
+  // Counted by the JVM, or estimated.
+  const double counted = rows.summary["allocated_bytes"];
+  CHECK(counted > 0.9 * 2'688'000'000);
+  CHECK(counted < 1.2 * 2'688'000'000);
+}
+
+}  // namespace
+
+TEST_CASE("source=portable does not read the JVM's memory, says so, and its shares are correct") {
+  RequirePortable(RecordPortable());
+}
+
+TEST_CASE("-Xcheck:jni reports nothing with source=portable") { RequirePortable(RecordPortable({"-Xcheck:jni"})); }
+
+TEST_CASE("source=portable supports what JVMTI can do, and names what it does not support") {
+  const auto [recording, outcome] = RecordJava({.main = "e2e.Leak", .args = {"400000", "200", "3"}},
+                                               "rate=1000,source=portable,live=on,exceptions=on,census=all");
+  CHECK(outcome.out == "kept 400000\n");
+  CHECK(outcome.err.find("no census") != std::string::npos);
+  const std::string rest = WithoutBiasWarning(outcome.err);
+  CHECK(std::count(rest.begin(), rest.end(), '\n') == 1);
+  const std::string live = OutputOf(HeaprecCommand({"live", "--by", "class", recording}));
+  CHECK(live.find("e2e.Leak$Kept") != std::string::npos);
 }
 
 }  // namespace heaprec::testing

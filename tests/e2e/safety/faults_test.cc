@@ -112,8 +112,7 @@ TEST_CASE("A start without memory is refused with a reply, and another agent can
   Process process(command);
   REQUIRE(process.WaitForOutput("running"));
   const std::string pid = std::to_string(process.pid());
-  const Outcome refused =
-      Run(Command{{HeaprecPath(), "attach", pid, "--lib", FaultyAgent(), "-q", "-o", folder + "/never.bin"}});
+  const Outcome refused = Heaprec({"attach", pid, "--lib", FaultyAgent(), "-q", "-o", folder + "/never.bin"});
   CHECK(refused.exit_code == 5);
   INFO(refused.err);
   CHECK(refused.err.find("out of memory") != std::string::npos);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -41,12 +42,7 @@ std::map<std::string, double> ToldBy(const std::string& out) {
 }
 
 json Census(const std::string& recording, const std::vector<std::string>& options = {}) {
-  std::vector<std::string> args{HeaprecPath(), "census", "--json", recording};
-  args.insert(args.end(), options.begin(), options.end());
-  const Outcome outcome = Run(Command{args});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
+  return HeaprecJson({"census", "--json", recording}, options);
 }
 
 json RowOf(const json& census, const std::string& name) {
@@ -58,12 +54,6 @@ json RowOf(const json& census, const std::string& name) {
 
 double ObjectsOf(const json& census, const std::string& class_name) {
   return RowOf(census, "e2e.Counted$" + class_name)["objects"]["value"];
-}
-
-void RequireVerified(const std::string& recording) {
-  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
-  INFO(verified.out << verified.err);
-  CHECK(verified.exit_code == 0);
 }
 
 const std::vector<std::string> kKinds{"Small", "Pair", "Small[]", "Pair[]"};
@@ -87,7 +77,7 @@ void RequireThreads(const std::string& recording, const std::map<std::string, do
   }
 }
 
-Java Counting(std::vector<std::string> flags, const std::string& options, const std::string& steps = kSteps) {
+Java Counting(std::vector<std::string> flags, const std::string& options = "", const std::string& steps = kSteps) {
   flags.emplace_back("-Xmx400m");
   return {.flags = std::move(flags),
           .main = "e2e.Counted",
@@ -101,25 +91,20 @@ struct Exact {
 };
 
 void RequireExact(const std::vector<Exact>& cases) {
-  std::vector<std::string> recordings;
-  std::vector<Command> commands;
-  for (const Exact& one : cases) {
-    recordings.push_back(FreshFolder() + "/rec.bin");
-    commands.push_back(
-        CommandOf(Counting(one.flags, "file=" + recordings.back() + ",census=all" + one.options, one.steps)));
-  }
-  const std::vector<Outcome> outcomes = RunAll(commands, 3);
+  std::vector<JavaWithOptions> all;
+  for (const Exact& one : cases) all.push_back({Counting(one.flags, "", one.steps), "census=all" + one.options});
+  const std::vector<RecordedJava> recorded = RecordAll(all, 3);
   for (size_t i = 0; i < cases.size(); ++i) {
-    CAPTURE(cases[i].flags, cases[i].options, outcomes[i].out, outcomes[i].err);
-    REQUIRE(outcomes[i].exit_code == 0);
-    CHECK(outcomes[i].err.find("heaprec") == std::string::npos);
-    RequireVerified(recordings[i]);
-    const auto told = ToldBy(outcomes[i].out);
-    const json census = Census(recordings[i]);
+    const auto& [recording, outcome] = recorded[i];
+    CAPTURE(cases[i].flags, cases[i].options, outcome.out, outcome.err);
+    CHECK(outcome.err.find("heaprec") == std::string::npos);
+    RequireVerified(recording);
+    const auto told = ToldBy(outcome.out);
+    const json census = Census(recording);
     INFO(census["recordings"].dump());
     CHECK(census["exact"] == true);
     RequireCounts(census, told);
-    RequireThreads(recordings[i], told);
+    RequireThreads(recording, told);
   }
 }
 
@@ -157,25 +142,17 @@ TEST_CASE("A census is exact with hundreds of thousands of walks per second, and
 }
 
 TEST_CASE("Stack chunks of virtual threads do not end a walk") {
-  const std::string folder = FreshFolder();
-  std::vector<Command> commands;
+  std::vector<JavaWithOptions> all;
   for (const std::vector<std::string>& flags :
        std::vector<std::vector<std::string>>{{"-XX:+UseG1GC"},
                                              {"-XX:+UseG1GC", "-XX:-UseCompressedOops"},
                                              {"-XX:+UseShenandoahGC"},
                                              {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"}}) {
-    const std::string recording = folder + "/rec" + std::to_string(commands.size()) + ".bin";
-    commands.push_back(CommandOf(Java{.flags = flags,
-                                      .main = "e2e.Virtuals",
-                                      .args = {"3000"},
-                                      .agent_options = "file=" + recording + ",census=all"}));
+    all.push_back({{.flags = flags, .main = "e2e.Virtuals", .args = {"3000"}}, "census=all"});
   }
-  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
-  for (size_t i = 0; i < outcomes.size(); ++i) {
-    const Outcome& outcome = outcomes[i];
-    INFO(i << outcome.out << outcome.err);
-    REQUIRE(outcome.exit_code == 0);
-    const json census = Census(folder + "/rec" + std::to_string(i) + ".bin");
+  for (const auto& [recording, outcome] : RecordAll(all, all.size())) {
+    INFO(outcome.out << outcome.err);
+    const json census = Census(recording);
     INFO(census["recordings"].dump());
     CHECK(census["exact"] == true);
     if (outcome.out == "none\n") continue;
@@ -194,12 +171,10 @@ TEST_CASE("A census of a running JVM counts exactly what is allocated between it
     Process process(CommandOf(java));
     REQUIRE(process.WaitForOutput("ready"));
     const std::string pid = std::to_string(process.pid());
-    const Outcome attached = Run(Command{{HeaprecPath(), "attach", pid, "--set", "census=all", "--output", recording}});
-    INFO(attached.out << attached.err);
-    REQUIRE(attached.exit_code == 0);
+    RequireHeaprec({"attach", pid, "--set", "census=all", "--output", recording});
     Touch(folder + "/go");
     REQUIRE(process.WaitForOutput("done"));
-    REQUIRE(Run(Command{{HeaprecPath(), "stop", pid}}).exit_code == 0);
+    RequireHeaprec({"stop", pid});
     Touch(folder + "/end");
     const Outcome outcome = process.Finish();
     CHECK(outcome.exit_code == 0);
@@ -217,12 +192,9 @@ TEST_CASE("A census of a running JVM counts exactly what is allocated between it
 
 TEST_CASE("A random census stays below its rate, and its intervals contain the truth") {
   constexpr int kPerSecond = 100;
-  const std::string recording = FreshFolder() + "/rec.bin";
-  Java java = Counting({"-XX:TLABSize=64k", "-XX:-ResizeTLAB"}, "file=" + recording + ",census=100/s");
+  Java java = Counting({"-XX:TLABSize=64k", "-XX:-ResizeTLAB"});
   java.args = {kSteps, std::to_string(kThreads), "4000"};
-  const Outcome outcome = Run(java);
-  INFO(outcome.out << outcome.err);
-  REQUIRE(outcome.exit_code == 0);
+  const auto [recording, outcome] = RecordJava(java, "census=100/s");
   RequireVerified(recording);
   const auto told = ToldBy(outcome.out);
   const json census = Census(recording);
@@ -265,11 +237,9 @@ TEST_CASE("Intervals of a second with 20 walks contain the truth, or have no upp
   const int runs = given != nullptr ? std::atoi(given) : 3;
   int with = 0, held = 0, all = 0;
   for (int run = 0; run < runs; ++run) {
-    const std::string recording = FreshFolder() + "/rec.bin";
-    Java java = Counting({"-XX:TLABSize=64k", "-XX:-ResizeTLAB"}, "file=" + recording + ",census=20/s");
+    Java java = Counting({"-XX:TLABSize=64k", "-XX:-ResizeTLAB"});
     java.args = {"1000000", "2", "900"};
-    const Outcome outcome = Run(java);
-    REQUIRE(outcome.exit_code == 0);
+    const auto [recording, outcome] = RecordJava(java, "census=20/s");
     const auto told = ToldBy(outcome.out);
     const json census = Census(recording);
     for (const std::string kind : {"Small", "Pair", "Small[]"}) {
@@ -357,9 +327,7 @@ TEST_CASE("The census of a killed JVM is in its ring, and complete in a flushed 
   Touch(folder + "/go");
   REQUIRE(process.WaitForOutput("done"));
   const std::string copy = folder + "/copy.bin";
-  const Outcome dumped = Run(Command{{HeaprecPath(), "dump", "--flush", std::to_string(process.pid()), "-o", copy}});
-  INFO(dumped.err);
-  REQUIRE(dumped.exit_code == 0);
+  RequireHeaprec({"dump", "--flush", std::to_string(process.pid()), "-o", copy});
   process.Kill(9);
   const Outcome outcome = process.Finish();
   const json census = Census(recording), in_copy = Census(copy);
@@ -388,8 +356,7 @@ TEST_CASE("A span of a killed recording with a census passes verify") {
   (void)process.Finish();
   for (const auto& [from, to] : {std::pair("0s", "2s"), {"1s", "3s"}, {"2s", "4s"}, {"1s", "1h"}}) {
     CAPTURE(from, to);
-    REQUIRE(Run(Command{{HeaprecPath(), "trim", "-f", "--from", from, "--to", to, "-o", part, recording}}).exit_code ==
-            0);
+    RequireHeaprec({"trim", "-f", "--from", from, "--to", to, "-o", part, recording});
     RequireVerified(part);
   }
   RemoveRingsOf(process.pid());
@@ -400,7 +367,7 @@ TEST_CASE("If a census is impossible, the recording is made without one and give
   const Outcome outcome = Run(Counting({"-XX:+UseG1GC"}, "file=" + recording + ",census=all,source=jvmti"));
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.err.find("no census: source=jvmti installs no hooks") != std::string::npos);
-  const Outcome census = Run(Command{{HeaprecPath(), "census", recording}});
+  const Outcome census = Heaprec({"census", recording});
   CHECK(census.exit_code == 3);
   CHECK(census.err.find("installs no hooks") != std::string::npos);
 }

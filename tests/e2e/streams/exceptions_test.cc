@@ -26,14 +26,8 @@ struct ThrowsRun {
 };
 
 ThrowsRun RunThrows(const std::vector<std::string>& args, const std::string& options) {
-  const std::string recording = FreshFolder() + "/rec.bin";
-  ThrowsRun run{.rows = {},
-                .outcome = Run(Java{
-                    .main = "e2e.Throws", .args = args, .agent_options = "file=" + recording + ",rate=50" + options})};
-  INFO(run.outcome.err);
-  REQUIRE(run.outcome.exit_code == 0);
-  run.rows = ReadRows(recording);
-  return run;
+  const auto [recording, outcome] = RecordJava({.main = "e2e.Throws", .args = args}, "rate=50" + options);
+  return {ReadRows(recording), outcome};
 }
 
 bool IsThrown(const Row& row) { return row.kind == "exception"; }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -67,10 +68,7 @@ Moment HistogramOf(pid_t pid) {
 }
 
 json LiveAt(const std::string& recording, const std::string& at) {
-  const Outcome live = Run(Command{{HeaprecPath(), "live", "--by", "class", "--json", "--at", at, recording}});
-  INFO(live.err);
-  REQUIRE(live.exit_code == 0);
-  return json::parse(live.out);
+  return HeaprecJson({"live", "--by", "class", "--json", "--at", at, recording});
 }
 
 void RequireNear(const json& estimate, double truth) {

@@ -74,11 +74,8 @@ struct Live {
 };
 
 Live ReadLive(const std::string& recording) {
-  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--json", "--kind",
-                                       "tlab,outside,died,evicted,untracked", "--stack-depth", "1", recording}});
-  INFO(printed.err);
-  REQUIRE(printed.exit_code == 0);
-  json document = json::parse(printed.out);
+  json document = HeaprecJson(
+      {"print", "--json", "--kind", "tlab,outside,died,evicted,untracked", "--stack-depth", "1", recording});
   json& events = document["events"];
   const uint64_t start_ns = document["recording"]["start_ns"], interval_ns = document["recording"]["interval_ns"];
   const auto interval_of = [&](const json& event) {
@@ -110,12 +107,6 @@ Live ReadLive(const std::string& recording) {
   return live;
 }
 
-void RequireVerified(const std::string& recording) {
-  const Outcome verified = Run(Command{{HeaprecPath(), "verify", recording}});
-  INFO(verified.out << verified.err);
-  CHECK(verified.exit_code == 0);
-}
-
 void RequireCount(const Live& live, double truth) {
   double variance = 0;
   const double objects = live.Objects("e2e.Leak$Kept", &variance);
@@ -127,11 +118,9 @@ void RequireCount(const Live& live, double truth) {
 
 constexpr int kKept = 3'000'000;  // 192 MB
 
-Java Leaking(const std::vector<std::string>& flags, const std::string& recording, const std::string& options) {
-  Java java{.flags = flags, .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "6"}};
-  java.flags.push_back("-Xmx600m");
-  java.agent_options = "file=" + recording + "," + options;
-  return java;
+Java Leaking(std::vector<std::string> flags) {
+  flags.emplace_back("-Xmx600m");
+  return {.flags = std::move(flags), .main = "e2e.Leak", .args = {std::to_string(kKept), "130", "6"}};
 }
 
 // Of 130 MB garbage nothing may be left, of the leak all; more than the reservoir holds, so that some are released.
@@ -147,30 +136,21 @@ void RequireLeak(const Live& live) {
 
 TEST_CASE("A leak is estimated from the tracked objects, with every collector and without hooks") {
   const std::string unlock = "-XX:+UnlockExperimentalVMOptions", tracked = "rate=2000,live=10000";
-  struct Case {
-    std::vector<std::string> flags;
-    std::string options;
+  const std::vector<JavaWithOptions> cases{
+      {Leaking({"-XX:+UseG1GC"}), tracked},         {Leaking({"-XX:+UseParallelGC"}), tracked},
+      {Leaking({"-XX:+UseSerialGC"}), tracked},     {Leaking({unlock, "-XX:+UseZGC"}), tracked},
+      {Leaking({"-XX:+UseShenandoahGC"}), tracked}, {Leaking({}), tracked + ",source=jvmti"},
+      {Leaking({"-Xcheck:jni"}), "rate=200,live"},  // it has nothing to complain about
+      {Leaking({}), "rate=200,live=off"},
   };
-  const std::vector<Case> cases{
-      {{"-XX:+UseG1GC"}, tracked},        {{"-XX:+UseParallelGC"}, tracked},   {{"-XX:+UseSerialGC"}, tracked},
-      {{unlock, "-XX:+UseZGC"}, tracked}, {{"-XX:+UseShenandoahGC"}, tracked}, {{}, tracked + ",source=jvmti"},
-      {{"-Xcheck:jni"}, "rate=200,live"},  // it has nothing to complain about
-      {{}, "rate=200,live=off"},
-  };
-  std::vector<std::string> recordings;
-  std::vector<Command> commands;
-  for (const Case& one : cases) {
-    recordings.push_back(FreshFolder() + "/rec.bin");
-    commands.push_back(CommandOf(Leaking(one.flags, recordings.back(), one.options)));
-  }
-  const std::vector<Outcome> outcomes = RunAll(commands, 4);
+  const std::vector<RecordedJava> recorded = RecordAll(cases, 4);
   for (size_t i = 0; i < cases.size(); ++i) {
-    CAPTURE(cases[i].flags, cases[i].options, outcomes[i].err);
-    REQUIRE(outcomes[i].exit_code == 0);
-    CHECK(outcomes[i].out == "kept 3000000\n");
-    CHECK(outcomes[i].err.empty());
-    RequireVerified(recordings[i]);
-    const Live live = ReadLive(recordings[i]);
+    const auto& [recording, outcome] = recorded[i];
+    CAPTURE(cases[i].java.flags, cases[i].options, outcome.err);
+    CHECK(outcome.out == "kept 3000000\n");
+    CHECK(outcome.err.empty());
+    RequireVerified(recording);
+    const Live live = ReadLive(recording);
     if (cases[i].options.starts_with(tracked)) RequireLeak(live);
     if (cases[i].options.ends_with("live=off")) CHECK((live.died == 0 && live.released == 0 && live.untracked == 0));
   }
@@ -178,7 +158,8 @@ TEST_CASE("A leak is estimated from the tracked objects, with every collector an
 
 TEST_CASE("After kill -9 the live objects are unchanged") {
   const std::string recording = FreshFolder() + "/rec.bin";
-  Java java = Leaking({}, recording, "rate=2000,live=10000");
+  Java java = Leaking({});
+  java.agent_options = "file=" + recording + ",rate=2000,live=10000";
   java.args.push_back("60");
   Process process(CommandOf(java));
   REQUIRE(process.WaitForOutput("kept"));
@@ -194,14 +175,6 @@ TEST_CASE("A stopped recording leaves no weak reference, and the next one starts
   Process process(CommandOf({.flags = {"-Xmx256m"}, .main = "e2e.Load", .args = {"2", "600000", "20"}}));
   REQUIRE(process.WaitForOutput("running"));
   const std::string pid = std::to_string(process.pid());
-  const auto heaprec = [](std::vector<std::string> args) {
-    args.insert(args.begin(), HeaprecPath());
-    Command command{args};
-    command.environment = {"HEAPREC_LIB=" + AgentPath()};
-    const Outcome outcome = Run(command);
-    INFO(outcome.err);
-    REQUIRE(outcome.exit_code == 0);
-  };
   // Global references as the JVM counts them.
   const auto weak_references = [&] {
     const Outcome dump = Run(Command{{JavaHome() + "/bin/jcmd", pid, "Thread.print"}});
@@ -214,10 +187,10 @@ TEST_CASE("A stopped recording leaves no weak reference, and the next one starts
   const int before = weak_references();
   for (int cycle = 0; cycle < 5; ++cycle) {
     const std::string recording = folder + "/rec" + std::to_string(cycle) + ".bin";
-    heaprec({"attach", pid, "-q", "-o", recording, "--rate", "2000", "--set", "live=300"});
+    RequireHeaprec({"attach", pid, "-q", "-o", recording, "--rate", "2000", "--set", "live=300"});
     const int during = weak_references();
     CHECK(during <= before + 300);
-    heaprec({"stop", "-q", pid});
+    RequireHeaprec({"stop", "-q", pid});
     CHECK(weak_references() <= before + 5);
     RequireVerified(recording);
   }

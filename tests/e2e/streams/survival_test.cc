@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/support/java_run.h"
+#include "tests/support/recording_rows.h"
 
 namespace heaprec::testing {
 namespace {
@@ -53,20 +54,8 @@ std::vector<Collector> Collectors() {
   return known;
 }
 
-json Ask(std::vector<std::string> arguments, const std::string& recording) {
-  arguments.insert(arguments.begin(), HeaprecPath());
-  arguments.insert(arguments.end(), {"--json", recording});
-  const Outcome outcome = Run(Command{arguments});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
-}
-
-json RowOf(const json& rows, const std::string& name) {
-  for (const json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  return {};
+json Ask(const std::vector<std::string>& arguments, const std::string& recording) {
+  return HeaprecJson(arguments, {"--json", recording});
 }
 
 // Something from `least` to `most`.
@@ -78,12 +67,7 @@ bool HoldsOneOf(const json& estimate, double least, double most) {
 
 bool Holds(const json& estimate, double truth) { return HoldsOneOf(estimate, truth, truth); }
 
-Java Program(const Collector& collector, const std::string& main, std::vector<std::string> args,
-             const std::string& recording) {
-  Java java{.flags = collector.flags, .main = main, .args = std::move(args)};
-  java.agent_options = "file=" + recording + ",rate=1000,live=8000,loglevel=error";
-  return java;
-}
+const std::string kOptions = "rate=1000,live=8000,loglevel=error";
 
 constexpr double kKept = 400'000, kBytes = 64 * kKept;
 
@@ -120,16 +104,16 @@ void RequireLeak(const std::string& recording, const Rates& truth) {
   INFO("by the program " << truth.low << " to " << truth.high << " bytes/s");
   INFO(document.dump(1).substr(0, 4000));
   CHECK(document["collections"] >= 3);
-  const json leak = RowOf(document["rows"], "e2e.Leak.keep");
+  const json leak = RowNamed(document["rows"], "e2e.Leak.keep");
   REQUIRE_FALSE(leak.is_null());
   CHECK(leak["leaks"] == true);
   CHECK(HoldsOneOf(leak["growth"], truth.low, truth.high));
-  const json garbage = RowOf(document["rows"], "e2e.Leak.discard");
+  const json garbage = RowNamed(document["rows"], "e2e.Leak.discard");
   CHECK((garbage.is_null() || garbage["leaks"] == false));
 
   const json old = Ask({"live", "--by", "class", "--survived", "1"}, recording);
-  CHECK(Holds(RowOf(old["tables"][0]["rows"], "e2e.Leak$Kept")["objects"], kKept));
-  const json discarded = RowOf(old["tables"][0]["rows"], "e2e.Leak$Garbage");
+  CHECK(Holds(RowNamed(old["tables"][0]["rows"], "e2e.Leak$Kept")["objects"], kKept));
+  const json discarded = RowNamed(old["tables"][0]["rows"], "e2e.Leak$Garbage");
   CHECK((discarded.is_null() || discarded["objects"]["low"] < 0.01 * kKept));
 
   size_t young = 0, all = 0;
@@ -144,31 +128,18 @@ void RequireLeak(const std::string& recording, const Rates& truth) {
   CHECK(young >= 0.9 * static_cast<double>(all));
 }
 
-struct Recorded {
-  std::string collector, recording;
-  Outcome outcome;
-};
-
 // e2e.Leak under each collector. More JVMs at a time would slow each other down.
-std::vector<Recorded> Record(const std::vector<Collector>& collectors, const std::vector<std::string>& args,
-                             const std::vector<std::string>& flags) {
-  std::vector<std::string> recordings;
-  std::vector<Command> commands;
+std::vector<RecordedJava> Record(const std::vector<Collector>& collectors, const std::vector<std::string>& args,
+                                 const std::vector<std::string>& flags) {
+  std::vector<JavaWithOptions> all;
   for (const Collector& collector : collectors) {
-    recordings.push_back(FreshFolder() + "/rec.bin");
-    Java java = Program(collector, "e2e.Leak", args, recordings.back());
+    Java java{.flags = collector.flags, .main = "e2e.Leak", .args = args};
     java.flags.insert(java.flags.end(), {"-Xmx128m", "-XX:-UseAdaptiveSizePolicy"});
     java.flags.insert(java.flags.end(), flags.begin(), flags.end());
-    commands.push_back(CommandOf(java));
+    all.push_back({java, kOptions});
   }
-  const std::vector<Outcome> outcomes = RunAll(commands, 3);
-  std::vector<Recorded> recorded;
-  for (size_t i = 0; i < collectors.size(); ++i) {
-    CAPTURE(collectors[i].name, outcomes[i].err);
-    REQUIRE(outcomes[i].exit_code == 0);
-    CHECK(outcomes[i].out == "kept 400000\n");
-    recorded.push_back({collectors[i].name, recordings[i], outcomes[i]});
-  }
+  const std::vector<RecordedJava> recorded = RecordAll(all, 3);
+  for (const auto& [file, outcome] : recorded) CHECK(outcome.out == "kept 400000\n");
   return recorded;
 }
 
@@ -178,10 +149,10 @@ TEST_CASE("A leak is found and measured in the same way with every collector, an
   std::vector<Collector> collectors = Collectors();
   std::erase_if(collectors, [](const Collector& one) { return !one.has_majors; });
   REQUIRE(collectors.size() >= 5);
-  const std::vector<Recorded> runs = Record(collectors, {"400000", "2000", "6"}, {"-Xmn30m", "-De2e.progress=true"});
-  for (const auto& [name, recording, outcome] : runs) {
-    CAPTURE(name);
-    RequireLeak(recording, RatesOf(outcome.err, recording));
+  const auto recorded = Record(collectors, {"400000", "2000", "6"}, {"-Xmn30m", "-De2e.progress=true"});
+  for (size_t i = 0; i < collectors.size(); ++i) {
+    CAPTURE(collectors[i].name);
+    RequireLeak(recorded[i].file, RatesOf(recorded[i].outcome.err, recorded[i].file));
   }
 }
 
@@ -190,14 +161,14 @@ TEST_CASE("Garbage in the old generation is no leak once that generation was col
   std::erase_if(collectors, [](const Collector& one) {
     return one.name != "Serial" && one.name != "Parallel" && one.name != "G1";
   });
-  for (const auto& [name, recording, outcome] :
-       Record(collectors, {"400000", "800", "6"}, {"-Xmn10m", "-De2e.round=20000"})) {
-    CAPTURE(name);
-    const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recording);
+  const auto recorded = Record(collectors, {"400000", "800", "6"}, {"-Xmn10m", "-De2e.round=20000"});
+  for (size_t i = 0; i < collectors.size(); ++i) {
+    CAPTURE(collectors[i].name);
+    const json document = Ask({"leaks", "--by", "site", "--all", "--to", "5s"}, recorded[i].file);
     INFO(document.dump(1).substr(0, 4000));
     CHECK(document["old_collections"] >= 3);
-    CHECK(RowOf(document["rows"], "e2e.Leak.keep")["leaks"] == true);
-    const json queue = RowOf(document["rows"], "e2e.Leak$Garbage.<init>");
+    CHECK(RowNamed(document["rows"], "e2e.Leak.keep")["leaks"] == true);
+    const json queue = RowNamed(document["rows"], "e2e.Leak$Garbage.<init>");
     REQUIRE_FALSE(queue.is_null());
     CHECK(queue["leaks"] == false);
     CHECK(queue["bytes"]["value"] > 1e6);  // how many survive depends on when the last collection was
@@ -208,14 +179,10 @@ TEST_CASE("Objects that generational ZGC has not checked yet give a range, never
   for (const Collector& collector : Collectors()) {
     if (collector.name.find("Z") != 0) continue;
     INFO(collector.name);
-    const std::string recording = FreshFolder() + "/rec.bin";
-    Java java = Program(collector, "e2e.Settled", {"200000", "100", "3"}, recording);
+    Java java{.flags = collector.flags, .main = "e2e.Settled", .args = {"200000", "100", "3"}};
     java.flags.push_back("-Xmx1g");
-    const Outcome outcome = Run(java);
-    INFO(outcome.err);
-    REQUIRE(outcome.exit_code == 0);
-    const json document = Ask({"live", "--by", "class"}, recording);
-    const json kept = RowOf(document["tables"][0]["rows"], "e2e.Settled$Kept");
+    const json document = Ask({"live", "--by", "class"}, RecordJava(java, kOptions).file);
+    const json kept = RowNamed(document["tables"][0]["rows"], "e2e.Settled$Kept");
     INFO(document.dump(1).substr(0, 4000));
     CHECK(document["of_majors"] == collector.is_generational_z);
     CHECK(kept["objects"]["value"].is_null() == collector.is_generational_z);
@@ -223,7 +190,7 @@ TEST_CASE("Objects that generational ZGC has not checked yet give a range, never
     CHECK(kept["objects"]["low"] <= 200'000);
     CHECK(kept["objects"]["high"] >= 200'000);
     CHECK(Holds(kept["known_objects"], 200'000));
-    const json garbage = RowOf(document["tables"][0]["rows"], "byte[]");
+    const json garbage = RowNamed(document["tables"][0]["rows"], "byte[]");
     CHECK(garbage["bytes"]["value"].is_null());
     CHECK(document["live"]["bytes"]["value"].is_null());
     CHECK(garbage["known_bytes"]["value"] < 0.2 * 64 * 200'000);

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/tools/small_recording.h"
@@ -17,17 +18,20 @@
 namespace heaprec::tools {
 namespace {
 
+using format::FrameType;
+using TypedFrames = std::vector<std::pair<std::string, FrameType>>;
+
 // Dictionaries in which method and frame i are "p.<name>"; stacks are added root first.
 class Chunk {
  public:
-  explicit Chunk(uint32_t number) {
+  explicit Chunk(uint32_t number = 0) {
     block_.chunk = number;
     block_.dictionaries = &dictionaries_;
   }
 
-  format::Index Frame(const std::string& name, int32_t line = -1) {
+  format::Index Frame(const std::string& name, int32_t line = -1, FrameType type = FrameType::kUnknown) {
     dictionaries_.methods.push_back({"p", name, "()V"});
-    dictionaries_.frames.push_back({static_cast<format::Index>(dictionaries_.methods.size() - 1), 0, line});
+    dictionaries_.frames.push_back({static_cast<format::Index>(dictionaries_.methods.size() - 1), 0, line, type});
     return static_cast<format::Index>(dictionaries_.frames.size() - 1);
   }
   format::Index Stack(const std::vector<format::Index>& root_first, bool truncated = false) {
@@ -43,10 +47,16 @@ class Chunk {
     for (const std::string& name : root_first) frames.push_back(Frame(name));
     return Stack(frames);
   }
+  format::Index StackOfTyped(const TypedFrames& root_first) {
+    std::vector<format::Index> frames;
+    for (const auto& [name, type] : root_first) frames.push_back(Frame(name, -1, type));
+    return Stack(frames);
+  }
   format::Dictionaries& dictionaries() { return dictionaries_; }
-  void EnterInto(CallTree* tree) {
+  const format::Block& EnterInto(CallTree* tree) {
     names_.Enter(block_);
     tree->Enter(block_, &names_);
+    return block_;
   }
 
  private:
@@ -411,6 +421,72 @@ TEST_CASE("Blocks hold the same part of everything, whatever the speed") {
   CHECK(slow.Of(1)[0] == Approx(2).margin(0.1));
   CHECK(slow.Of(1)[9] == 0);
   CHECK(slow.Of(3)[0] == 0);
+}
+
+// Of which frames it is known how their code ran, and for how much of what was allocated below them.
+
+constexpr auto kInterpreted = FrameType::kInterpreted, kCompiled = FrameType::kCompiled, kInlined = FrameType::kInlined;
+
+// Wherever it stands.
+ByFrameType OfMethod(const FrameTypes& types, const CallTree& tree, std::string_view method) {
+  ByFrameType sum{};
+  for (CallTree::NodeId node = 0; node < tree.nodes().size(); ++node) {
+    const ByFrameType of = types.Of(node);
+    for (size_t type = 0; tree.NameOf(node) == method && type < sum.size(); ++type) sum[type] += of[type];
+  }
+  return sum;
+}
+
+TEST_CASE("How a frame ran is the weighted result of its samples") {
+  NamePool names;
+  CallTree tree(&names, {});
+  tree.Start();
+  Chunk chunk;
+  const format::Index cold = chunk.StackOfTyped({{"main", kInterpreted}, {"work", kInterpreted}});
+  const format::Index hot = chunk.StackOfTyped({{"main", kInterpreted}, {"work", kCompiled}, {"grow", kInlined}});
+  const format::Block& block = chunk.EnterInto(&tree);
+  FrameTypes types;
+  types.Start();
+  types.Add(block, tree, cold, 1);
+  types.Add(block, tree, hot, 3);
+  types.Add(block, tree, format::kNone, 100);
+  types.Close(10);
+  CHECK(types.Of(tree.Of(cold)) == ByFrameType{0, 10, 30, 0, 0});
+  CHECK(types.Of(tree.Of(hot)) == ByFrameType{0, 0, 0, 30, 0});
+  CHECK(types.Of(tree.At(tree.Of(cold)).parent) == ByFrameType{0, 40, 0, 0, 0});
+  CHECK(types.Of(CallTree::kRoot) == ByFrameType{});
+}
+
+TEST_CASE("Recordings add up, and so do the call sites of a method") {
+  NamePool names;
+  CallTree tree(&names, {});
+  FrameTypes types;
+  for (const double weight : {1, 2}) {
+    tree.Start();
+    Chunk chunk;
+    const format::Index twice = chunk.StackOfTyped({{"a", kInterpreted}, {"b", kCompiled}, {"a", kInlined}});
+    types.Start();
+    types.Add(chunk.EnterInto(&tree), tree, twice, weight);
+    types.Close(1);
+  }
+  CHECK(OfMethod(types, tree, "p.a") == ByFrameType{0, 3, 0, 3, 0});
+  CHECK(OfMethod(types, tree, "p.b") == ByFrameType{0, 0, 3, 0, 0});
+}
+
+TEST_CASE("Hidden and folded frames do not affect how other frames ran") {
+  NamePool names;
+  CallTree tree(&names, {.fold = true, .hides = [](std::string_view method) { return method == "p.hidden"; }});
+  tree.Start();
+  Chunk chunk;
+  const format::Index stack = chunk.StackOfTyped(
+      {{"a", kCompiled}, {"hidden", kInterpreted}, {"b", kCompiled}, {"a", kInlined}, {"c", kInlined}});
+  FrameTypes types;
+  types.Start();
+  types.Add(chunk.EnterInto(&tree), tree, stack, 1);
+  types.Close(1);
+  CHECK(OfMethod(types, tree, "p.a") == ByFrameType{0, 0, 1, 0, 0});
+  CHECK(OfMethod(types, tree, "p.b") == ByFrameType{0, 0, 1, 0, 0});
+  CHECK(OfMethod(types, tree, "p.c") == ByFrameType{0, 0, 0, 1, 0});
 }
 
 }  // namespace

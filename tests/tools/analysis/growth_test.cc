@@ -62,12 +62,11 @@ Leak LeakOfBlocks(const std::vector<double>& born_s) {
   format::Block block;
   block.end_ns = 30 * kSecondNs;
   for (const double born : born_s) {
-    format::Sample sample;
-    sample.id = format::FirstIdOf(format::Stream::kNative) + block.samples.size();
-    sample.kind = format::Kind::kNative;
-    sample.time_ns = static_cast<uint64_t>(born * 1e9);
-    sample.size = 100'000;
-    sample.weight = 100'000;
+    format::Sample sample{.id = format::FirstIdOf(format::Stream::kNative) + block.samples.size(),
+                          .time_ns = static_cast<uint64_t>(born * 1e9),
+                          .kind = format::Kind::kNative,
+                          .size = 100'000,
+                          .weight = 100'000};
     block.samples.push_back(sample);
   }
   Lifetimes lives(format::FileHeader{}, format::Stream::kNative);

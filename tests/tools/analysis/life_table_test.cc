@@ -26,10 +26,7 @@ Lifetimes Born(const std::vector<format::LifecycleEvent>& lifecycle_events, size
   Lifetimes lives(format::FileHeader{});
   format::Block block;
   for (uint64_t i = 0; i < count; ++i) {
-    format::Sample sample;
-    sample.id = i;
-    sample.size = 100;
-    sample.weight = 1000;
+    format::Sample sample{.id = i, .size = 100, .weight = 1000};
     block.samples.push_back(sample);
   }
   for (uint64_t second = 1; second < 10; ++second) {

@@ -144,9 +144,7 @@ class SimulatedTracker {
     const auto size = static_cast<double>(one.size);
     const double chance = -std::expm1(-lambda * size);
     if (random_.Uniform() >= chance) return;
-    format::Sample sample;
-    sample.id = ++ids_;
-    sample.time_ns = one.birth_ns;
+    format::Sample sample{.id = ++ids_, .time_ns = one.birth_ns};
     sample.size = one.size;
     sample.weight = size / chance;
     block->samples.push_back(sample);

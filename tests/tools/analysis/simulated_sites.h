@@ -163,13 +163,13 @@ inline void NamePlaces(uint32_t threads, format::Dictionaries* names, uint32_t s
 }
 
 inline format::Sample ToSample(const KeptSample& kept, uint64_t interval_ns, uint64_t id) {
-  format::Sample sample;
-  sample.id = id;
-  sample.time_ns = std::clamp(kept.time_ns, kept.interval * interval_ns, (kept.interval + 1) * interval_ns - 1);
-  sample.class_id = ClassOfSite(kept.site);
-  sample.stack = kept.site;
-  sample.thread = kept.thread;
-  sample.size = static_cast<uint64_t>(kept.size);
+  format::Sample sample{
+      .id = id,
+      .time_ns = std::clamp(kept.time_ns, kept.interval * interval_ns, (kept.interval + 1) * interval_ns - 1),
+      .thread = kept.thread,
+      .class_id = ClassOfSite(kept.site),
+      .stack = kept.site,
+      .size = static_cast<uint64_t>(kept.size)};
   sample.window = kept.window;
   sample.weight = kept.weight;
   return sample;

@@ -17,6 +17,46 @@ FLAGS = [
 ENTER, ESCAPE, BACKSPACE = "\ue007", "\ue00c", "\ue003"
 LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+READY = "document.documentElement.dataset.ready === 'yes' && !window.heaprec.page.waiting"
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
+
+
+def expect_true(what, value):
+    if not value:
+        raise AssertionError(what)
+    return value
+
+
+def holds(what, text, parts):
+    text = text.replace("\u00a0", " ")
+    for part in parts:
+        if part not in text:
+            raise AssertionError(f"{part!r} is not in {what}: {text!r}")
+
+
+def settled(browser):
+    """Once a page of heaprec has drawn the last change."""
+    browser.wait(READY)
+
+
+def open_page(browser, path, fragment=""):
+    browser.call("POST", "/url", {"url": "about:blank"})
+    browser.call("POST", "/url", {"url": pathlib.Path(path).resolve().as_uri() + fragment})
+    settled(browser)
+
+
+def state(browser, key):
+    return browser.run("return window.heaprec.page.state[arguments[0]]", key)
+
+
+def is_quiet(browser, but="\0"):
+    """The pages asked for nothing from elsewhere, and the console says nothing `but` lines with this."""
+    expect("asked for", [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:", "blob:"))], [])
+    expect("complaints", [line for line in browser.complaints() if but not in line], [])
 
 
 class Browser:

@@ -61,10 +61,7 @@ TEST_CASE_METHOD(Scratch, "With a census of all a filter by class has its exact 
     file.Add(format::Window{1, 0, 1e-4});
     const auto add = [&](const std::string& class_name, int samples) {
       for (int i = 0; i < samples; ++i) {
-        Event event = At(kMs * 10);
-        event.class_name = class_name;
-        event.size = 100, event.weight = 10'000;
-        file.Add(event);
+        file.Add(Event{.time_ns = kMs * 10, .class_name = class_name, .size = 100, .weight = 10'000});
       }
     };
     add("p/Often", 60), add("p/Rare", 7), add("p/Rarer", 2);

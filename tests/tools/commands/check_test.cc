@@ -14,24 +14,17 @@ using nlohmann::json;
 
 // 200 samples of 10,000 B in 10 s: 2 MB in 200 kB/s; a quarter is byte[] of com.acme.Cache.fill, called by App.main.
 void WriteQuarters(const std::string& path, double weight = 10'000, uint64_t end_ns = 10 * kSecond) {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < 200; ++i) {
-    Event event = At((50 * i + 1) * kMs);
-    event.stack = {"java/util/List.of", "com/acme/App.main:3"};
-    event.weight = 10'000;
+  const auto sample = [weight](uint64_t i) {
+    Event event{.time_ns = (50 * i + 1) * kMs, .weight = 10'000, .stack = {"java/util/List.of", "com/acme/App.main:3"}};
     if (i % 4 == 0) {
       event.class_name = "[B";
       event.stack = {"com/acme/Cache.fill:12", "com/acme/App.main:3"};
       event.thread = "w<orker> & \"co\"";
       event.weight = weight;
     }
-    bytes += static_cast<uint64_t>(event.weight);
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, bytes, 200, 200, 0});
-  file.End("jvm exit", end_ns);
+    return event;
+  };
+  WriteSamples(path, 200, sample, end_ns);
 }
 
 // Writes 200 samples of strings, and a census of all strings and of three Rares, which were not sampled.
@@ -55,19 +48,14 @@ void WriteCounted(const std::string& path) {
 
 TEST_CASE("A budget for a rule of advice counts what the rule finds") {
   const Scratch scratch;
-  RecordingFile file(scratch.path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint32_t i = 0; i < 200; ++i) {
-    Event event = At((50 * i + 1) * kMs);
-    event.weight = 10'000;
+  WriteSamples(scratch.path, 200, [](uint64_t i) {
+    Event event{.time_ns = (50 * i + 1) * kMs, .weight = 10'000};
     if (i % 4 == 0) {
       event.class_name = "java/lang/Long";
       event.stack = {"java/lang/Long.valueOf:3", "com/acme/Cache.fill:12"};
     }
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, 2'000'000, 200, 200, 0});
-  file.End("jvm exit", 10 * kSecond);
+    return event;
+  });
   const auto check = [&](const std::string& budget, const std::string& more = "") {
     return Heaprec("check " + scratch.path + " --json --budget '" + budget + "'" + more);
   };
@@ -210,14 +198,12 @@ TEST_CASE_METHOD(Scratch, "A budget is exceeded only if the whole interval is ab
 TEST_CASE_METHOD(Scratch, "A budget whose pattern fits no name is unknown, and says which names are near") {
   const std::string old = directory / "old.bin";
   WriteQuarters(path);
-  RecordingFile file(old, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  Event event = At(kMs);
-  event.class_name = "com/acme/Orders$PriceCalculator";
-  event.stack = {"java/util/Arrays.copyOf", "com/acme/Orders$PriceCalculator.price:3", "com/acme/App.main:3"};
-  file.Add(event);
-  file.Add(format::Interval{0, 1000, 2400, 1, 1, 0});
-  file.End("jvm exit", 10 * kSecond);
+  WriteSamples(old, 1, [](uint64_t) {
+    return Event{
+        .time_ns = kMs,
+        .class_name = "com/acme/Orders$PriceCalculator",
+        .stack = {"java/util/Arrays.copyOf", "com/acme/Orders$PriceCalculator.price:3", "com/acme/App.main:3"}};
+  });
   for (const auto& [budget, near] : {std::pair("site:Cache.fil", "no method matches; nearest: com.acme.Cache.fill"),
                                      {"method:Appp.main", "no method matches; nearest: com.acme.App.main"},
                                      {"class:char[]", "no class matches"},
@@ -333,19 +319,14 @@ TEST_CASE_METHOD(Scratch, "Against a baseline every site is compared, and those 
 
 // Two lambdas of one class, which allocate 3 to 1.
 void WriteLambdas(const std::string& path, const std::string& one, const std::string& other) {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint32_t i = 0; i < 200; ++i) {
-    Event event = At((50 * i + 1) * kMs);
+  WriteSamples(path, 200, [&](uint64_t i) {
     const std::string lambda = "com/acme/App$$Lambda" + (i % 4 == 0 ? other : one);
-    event.class_name = lambda;
-    event.stack = {i % 4 == 0 ? "com/acme/App.lambda$main$1:9" : "com/acme/App.lambda$main$0:8", lambda + ".run",
-                   "com/acme/App.main:3"};
-    event.weight = 10'000;
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, 2'000'000, 200, 200, 0});
-  file.End("jvm exit", 10 * kSecond);
+    return Event{.time_ns = (50 * i + 1) * kMs,
+                 .class_name = lambda,
+                 .weight = 10'000,
+                 .stack = {i % 4 == 0 ? "com/acme/App.lambda$main$1:9" : "com/acme/App.lambda$main$0:8",
+                           lambda + ".run", "com/acme/App.main:3"}};
+  });
 }
 
 TEST_CASE_METHOD(Scratch, "A budget for a lambda holds in every run, and is for that lambda alone") {
@@ -372,21 +353,15 @@ TEST_CASE_METHOD(Scratch, "A budget for a lambda holds in every run, and is for 
 // Classes as frameworks generate them, each with a fifth of the bytes; Script has `more` times as many.
 void WriteGenerated(const std::string& path, uint8_t id, const std::string& number, const std::string& word,
                     double more) {
-  RecordingFile file(path, HeaderOf(id));
-  file.Add(format::Window{1, 0, 7e-9});
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < 1000; ++i) {
-    Event event = At((8 * i + 1) * kMs);
-    const std::string classes[] = {"p/Script" + number, "p/Bean$$EnhancerBySpringCGLIB$$" + word,
-                                   "user$eval" + number + "$fn__" + number, "p/Dao$HibernateProxy$" + word,
-                                   "p/Context$$Lambda$lambda$wrap$2$" + number + "+0x0000000800c0" + number};
-    event.stack = {classes[i % 5] + ".run", "p/Main.main:3"};
-    event.weight = i % 5 == 0 ? 10'000 * more : 10'000;
-    bytes += static_cast<uint64_t>(event.weight);
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, bytes, 1000, 1000, 0});
-  file.End("jvm exit", 10 * kSecond);
+  const std::string classes[] = {"p/Script" + number, "p/Bean$$EnhancerBySpringCGLIB$$" + word,
+                                 "user$eval" + number + "$fn__" + number, "p/Dao$HibernateProxy$" + word,
+                                 "p/Context$$Lambda$lambda$wrap$2$" + number + "+0x0000000800c0" + number};
+  const auto sample = [&](uint64_t i) {
+    return Event{.time_ns = (8 * i + 1) * kMs,
+                 .weight = i % 5 == 0 ? 10'000 * more : 10'000,
+                 .stack = {classes[i % 5] + ".run", "p/Main.main:3"}};
+  };
+  WriteSamples(path, 1000, sample, 10 * kSecond, HeaderOf(id));
 }
 
 TEST_CASE_METHOD(Scratch, "Classes whose names carry a number of the run are compared with their like") {
@@ -412,17 +387,11 @@ TEST_CASE_METHOD(Scratch, "Classes whose names carry a number of the run are com
 }
 
 TEST_CASE_METHOD(Scratch, "Thousands of classes of one template do not hide the method that allocates most") {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint32_t i = 0; i < 1000; ++i) {
-    Event event = At((8 * i + 1) * kMs);
-    event.stack = {i % 10 == 0 ? std::string("p/Main.other:5") : "p/Bean" + std::to_string(i) + ".make:1",
-                   "p/Main.main:3"};
-    event.weight = 10'000;
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, 10'000'000, 1000, 1000, 0});
-  file.End("jvm exit", 10 * kSecond);
+  WriteSamples(path, 1000, [](uint64_t i) {
+    return Event{.time_ns = (8 * i + 1) * kMs,
+                 .weight = 10'000,
+                 .stack = {i % 10 == 0 ? "p/Main.other:5" : "p/Bean" + std::to_string(i) + ".make:1", "p/Main.main:3"}};
+  });
   for (const char* command :
        {"top --by site ", "tree --callers ", "summary ", "diff --all --by site ", "timeline --by site "}) {
     const std::string out = Heaprec(command + path + (std::string(command).starts_with("diff") ? " " + path : "")).out;
@@ -433,16 +402,11 @@ TEST_CASE_METHOD(Scratch, "Thousands of classes of one template do not hide the 
 }
 
 TEST_CASE_METHOD(Scratch, "One sample breaks a budget of nothing") {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint32_t i = 0; i < 50; ++i) {
-    Event event = At((50 * i + 1) * kMs);
-    event.weight = 10'000;
+  WriteSamples(path, 50, [](uint64_t i) {
+    Event event{.time_ns = (50 * i + 1) * kMs, .weight = 10'000};
     if (i == 7) event.class_name = "com/acme/Rare";
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, 500'000, 50, 50, 0});
-  file.End("jvm exit", 10 * kSecond);
+    return event;
+  });
   for (const char* none : {"0", "0%", "0 objects", "0B/s"}) {
     INFO(none);
     CHECK(OutcomeOf(std::string("--budget 'class:com.acme.Rare<") + none + "'", path) == "exceeded");
@@ -457,11 +421,11 @@ TEST_CASE_METHOD(Scratch, "Exceptions are counted: budgets and baselines of thei
     RecordingFile file(path, header);
     file.Add(format::Window{format::kWindowStreamBit + 1, 0, 0.1});
     for (uint32_t i = 0; i < 100; ++i) {
-      Event event = At((50 * i + 1) * kMs);
-      event.kind = format::Kind::kException;
-      event.class_name = i % 4 == 0 ? "com/acme/Rare" : "com/acme/Often";
-      event.stack = {"com/acme/App.fail:7", "com/acme/App.main:3"};
-      event.size = 0;
+      Event event{.time_ns = (50 * i + 1) * kMs,
+                  .class_name = i % 4 == 0 ? "com/acme/Rare" : "com/acme/Often",
+                  .size = 0,
+                  .kind = format::Kind::kException,
+                  .stack = {"com/acme/App.fail:7", "com/acme/App.main:3"}};
       event.weight = i % 4 == 0 ? 10 : 10.0 * often;
       file.Add(event);
     }

@@ -263,21 +263,48 @@ TEST_CASE_METHOD(Scratch, "export without --format chooses the format by the fil
   CHECK(Contents(path).starts_with("time_ns,"));
 }
 
-TEST_CASE_METHOD(Scratch, "export replaces a file only when forced, and leaves nothing else behind") {
+TEST_CASE_METHOD(Scratch, "No command replaces a file unless it is told to, and never the recording that it reads") {
   WriteSmall(path);
-  const std::string export_to = "export -o " + directory / "out.csv" + " ";
-  CHECK(Heaprec(export_to + path).code == 0);
-  CHECK(Count(Contents(directory / "out.csv"), "\n") == 4);
-  Overwrite(directory / "out.csv", "precious");
-  const Outcome refused = Heaprec(export_to + path);
-  CHECK(refused.code == 6);
-  CHECK(refused.err.find("-f") != std::string::npos);
-  CHECK(Contents(directory / "out.csv") == "precious");
-  CHECK(Heaprec(export_to + "-f " + path).code == 0);
-  CHECK(Count(Contents(directory / "out.csv"), "\n") == 4);
-  CHECK(Heaprec("export -f -o " + path + " " + path).code == 6);
+  const std::string out = directory / "out", before = Contents(path);
+  for (const std::string command :
+       {"export --format csv -o ", "flame -q --svg -o ", "timeline --svg ", "timeline --html ", "diff --html ",
+        "report -q -o ", "recover -q -o ", "trim -q -o ", "merge -q -o ", "redact -q -o "}) {
+    CAPTURE(command);
+    const std::string recordings = " " + path + (command.starts_with("diff") ? " " + path : "");
+    Overwrite(out, "mine");
+    const Outcome refused = Heaprec(command + out + recordings);
+    CHECK(refused.code == 6);
+    CHECK(refused.err.find("-f") != std::string::npos);
+    CHECK(Contents(out) == "mine");
+    CHECK(Heaprec(command + out + " -f" + recordings).code == 0);
+    CHECK(Contents(out) != "mine");
+    for (const std::string& itself : {path, directory / "./rec.bin"}) {
+      CHECK(Heaprec(command + itself + " -f" + recordings).code == 6);
+      CHECK(Contents(path) == before);
+    }
+  }
+  CHECK(Heaprec("export -f -o " + path + " - < " + path).err.find("is the recording itself") != std::string::npos);
+  CHECK(Contents(path) == before);
   CHECK(Heaprec("export -o /nonexistent/out.csv " + path).code == 6);
-  CHECK(directory.Entries() == std::vector<std::string>{"out.csv", "rec.bin"});
+  CHECK(directory.Entries() == std::vector<std::string>{"out", "rec.bin"});
+}
+
+TEST_CASE_METHOD(Scratch, "Names cannot steer the terminal, whatever shows them") {
+  {
+    format::FileHeader header = SomeHeader();
+    header.max_tracked_objects = 4096;
+    RecordingFile file(path, header);
+    file.Add(Event{.time_ns = kMs, .class_name = "evil\x1b[2J", .thread = "\x1b[31m", .stack = {"e\nvil.m:1"}});
+    file.End("jvm exit", kSecond);
+  }
+  for (const std::string command : {"print", "summary", "top", "top --by stack", "top --by thread", "tree",
+                                    "timeline --by class", "live", "leaks --all --by class"}) {
+    const std::string out = Heaprec(command + " " + path).out;
+    INFO(command << "\n" << out);
+    CHECK((out.find("vil") != std::string::npos || command == "top --by thread"));
+    CHECK(out.find('\x1b') == std::string::npos);
+    CHECK(out.find("e\nvil") == std::string::npos);
+  }
 }
 
 TEST_CASE_METHOD(Scratch, "A full disk is exit 6 and leaves no half file") {

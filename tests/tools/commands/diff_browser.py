@@ -12,8 +12,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from browser import ESCAPE, Browser  # noqa: E402
-from flame_browser import boxes, expect, holds, open_page, point, press, settled, state, tip  # noqa: E402
+from browser import Browser, expect, holds, is_quiet, open_page, settled, state  # noqa: E402
+from flame_browser import boxes, tip  # noqa: E402
 
 MORE, LESS, SAME = "com.acme.Cache.fill", "java.util.HashMap.newNode", "com.acme.Text.of"
 VERDICTS = """
@@ -57,22 +57,6 @@ def tabs(browser):
     holds("the command", browser.run("return window.heaprec.commandOf(window.heaprec.page)"), ("heaprec diff --by site a.bin b.bin",))
 
 
-def searches(browser):
-    browser.type("/")
-    press(browser, "hashmap")
-    holds("the share of A", browser.text(".found"), ("matches",))
-    press(browser, ESCAPE)
-    expect("after Esc", browser.run("return document.querySelector('.found')"), None)
-
-
-def zooms(browser):
-    whole = boxes(browser, "all")[0]["width"]
-    point(browser, MORE, click=True)
-    expect("width", boxes(browser, MORE)[0]["width"], whole)
-    expect("others", boxes(browser, SAME), [])
-    press(browser, ESCAPE)
-
-
 def sides(browser):
     """The width may be that of either side: what is gone is nowhere after."""
     both = boxes(browser, MORE)[0]["width"]
@@ -93,13 +77,12 @@ def main(page, folder=None):
     for dark in (False, True):
         with Browser(dark=dark) as browser:
             open_page(browser, page)
-            for check in (tabs, colours, tooltips, searches, zooms, sides):
+            for check in (tabs, colours, tooltips, sides):
                 check(browser)
             if folder:
                 tip(browser, MORE)
                 browser.screenshot(pathlib.Path(folder) / ("diff_dark.png" if dark else "diff_light.png"))
-            expect("asked for", [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:"))], [])
-            expect("complaints", [line for line in browser.complaints() if "willReadFrequently" not in line], [])
+            is_quiet(browser, but="willReadFrequently")
 
 
 def verdicts(page):

@@ -22,11 +22,7 @@ format::FileHeader HeaderWithExceptions(const std::string& ring = "") {
 
 Event Thrown(uint64_t time_ns, double weight, const std::string& name = "java/io/IOException", int line = 7,
              uint64_t id = 0) {
-  Event event;
-  event.kind = format::Kind::kException;
-  event.time_ns = time_ns;
-  event.class_name = name;
-  event.size = 0;
+  Event event{.time_ns = time_ns, .class_name = name, .size = 0, .kind = format::Kind::kException};
   event.weight = weight;
   event.stack = {"p/Thrower.fail:" + std::to_string(line), "p/Main.main:3"};
   event.id = id;
@@ -34,9 +30,7 @@ Event Thrown(uint64_t time_ns, double weight, const std::string& name = "java/io
 }
 
 Event Allocated(uint64_t time_ns, uint64_t id = 0) {
-  Event event;
-  event.time_ns = time_ns;
-  event.id = id;
+  Event event{.time_ns = time_ns, .id = id};
   return event;
 }
 
@@ -134,6 +128,11 @@ TEST_CASE_METHOD(Scratch, "summary tells of exceptions apart, calibrated to how 
   REQUIRE(thrown["sites"].size() == 2);
   CHECK(thrown["sites"][0]["name"] == "p.Thrower.fail:9");
   CHECK(thrown["sites"][0]["samples"] == 2);
+  CHECK(Heaprec("top --kind exception " + path).out.find("120 thrown in 1.000 s") != std::string::npos);
+  const json top = Parsed("top --kind exception --by class --json " + path);
+  CHECK(top["unit"] == "events");
+  CHECK(top["tables"][0]["rows"][0]["events"]["value"] == Approx(108));
+  CHECK(Heaprec("top --kind exception,tlab " + path).code == 2);
 }
 
 TEST_CASE_METHOD(Scratch,

@@ -13,10 +13,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from browser import BACKSPACE, DOWN, ENTER, ESCAPE, RIGHT, UP, Browser  # noqa: E402
+from browser import (  # noqa: E402
+    BACKSPACE, DOWN, ENTER, ESCAPE, READY, RIGHT, UP, Browser, expect, holds, is_quiet, open_page, settled, state)
 
 HOSTILE = "p.Evil.</script><img src=x onerror=alert(1)>"
-READY = "document.documentElement.dataset.ready === 'yes' && !window.heaprec.page.waiting"
 MAIN, WORK, STEP, RESIZE, PUT = ("com.acme.App.main", "com.acme.App.work", "com.acme.Step{}.run", "java.util.HashMap.resize",
                                  "java.util.HashMap.put")
 BOXES = """
@@ -24,28 +24,6 @@ const {page} = window.heaprec, {flame, tree} = page, at = flame.canvas.getBoundi
 return flame.boxes.filter(b => arguments[0] === null || tree.label(b.i) === arguments[0]).map(b => ({label: tree.label(b.i),
   depth: tree.depth[b.i], value: flame.w(b.i), x: at.left + b.x, y: at.top + b.y, width: b.width}));
 """
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
-
-
-def holds(what, text, parts):
-    text = text.replace("\u00a0", " ")
-    for part in parts:
-        if part not in text:
-            raise AssertionError(f"{part!r} is not in {what}: {text!r}")
-
-
-def settled(browser):
-    browser.wait(READY)
-
-
-def open_page(browser, path):
-    browser.call("POST", "/url", {"url": "about:blank"})
-    browser.open(path)
-    settled(browser)
 
 
 def boxes(browser, label=None):
@@ -71,10 +49,6 @@ def tip(browser, label):
 def press(browser, keys):
     browser.type(keys)
     settled(browser)
-
-
-def state(browser, key):
-    return browser.run("return window.heaprec.page.state[arguments[0]]", key)
 
 
 class Pages:
@@ -229,9 +203,7 @@ def main(heaprec, recording, empty, folder=None):
             browser.point(5, 5)
         if folder:
             browser.screenshot(pathlib.Path(folder) / "flame.png")
-        asked = [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:", "blob:"))]
-        expect("asked for", asked, [])
-        expect("complaints", browser.complaints(), [])
+        is_quiet(browser)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/small_recording.h"
+#include "tests/tools/live_recording.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::tools::testing {
@@ -16,23 +16,15 @@ using format::LifecycleEvent;
 using format::LifecycleKind;
 using nlohmann::json;
 
-format::FileHeader Following() {
-  format::FileHeader header = SomeHeader();
-  header.max_tracked_objects = 4096;
-  return header;
-}
-
 Event Born(uint64_t id, uint64_t time_ns) {
-  Event event = At(time_ns);
-  event.id = id;
-  event.class_name = "p/Leak" + std::to_string(id);
+  Event event{.time_ns = time_ns, .class_name = "p/Leak" + std::to_string(id), .id = id};
   return event;
 }
 
 // Sample 1 and 2 in the first second, 3 in the second; 1 dies, 2 is released; then a chunk with survivor 3, in which 4
 // is born, never tracked.
 void WriteLifecycleEvents(const std::string& path, const std::function<void(RecordingFile*)>& more = {}) {
-  RecordingFile file(path, Following());
+  RecordingFile file(path, LiveHeader());
   file.Add(Born(1, 100 * kMs));
   file.Add(Born(2, 200 * kMs));
   file.Add(format::Interval{0, 5, 4800, 2, 2, 0});
@@ -157,7 +149,7 @@ TEST_CASE_METHOD(Scratch, "a span begins with those who are alive then, and has 
 }
 
 TEST_CASE_METHOD(Scratch, "a span whose first block has only a census begins with those who are alive then") {
-  format::FileHeader header = Following();
+  format::FileHeader header = LiveHeader();
   header.census = format::CensusMode::kAll;
   {
     RecordingFile file(path, header);
@@ -181,7 +173,7 @@ TEST_CASE_METHOD(Scratch, "a span whose first block has only a census begins wit
 TEST_CASE_METHOD(Scratch, "a span of a later part begins with those that were live when the part began") {
   const std::string out = directory / "out.bin";
   {
-    format::FileHeader header = Following();
+    format::FileHeader header = LiveHeader();
     header.start.part = 1;
     header.start.begin_ns = kSecond;
     header.start.next_interval[format::Stream::kAllocations] = 1;
@@ -203,7 +195,7 @@ TEST_CASE_METHOD(Scratch, "a span of a later part begins with those that were li
 }
 
 TEST_CASE_METHOD(Scratch, "deaths in the ring count, of samples in the file and in the ring, once") {
-  format::FileHeader header = Following();
+  format::FileHeader header = LiveHeader();
   header.ring_path = directory / "rec.ring";
   RecordingFile file(path, header);
   file.Add(Born(1, 100 * kMs));

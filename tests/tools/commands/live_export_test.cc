@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/tools/small_recording.h"
+#include "tests/tools/live_recording.h"
 
 namespace heaprec::tools::testing {
 namespace {
@@ -16,29 +16,14 @@ using nlohmann::json;
 
 constexpr uint64_t kEpochNs = 1'795'192'800'000'000'000;  // of SomeHeader
 
-format::FileHeader LiveHeader() {
-  format::FileHeader header = SomeHeader();
-  header.max_tracked_objects = 4096;
-  return header;
-}
-
-format::ProcessState Collection(uint64_t number) {
-  format::ProcessState state;
-  state.id = number + 1;
-  state.time_ns = number * 2 * kSecond;
-  state.kind = number == 0 ? format::ProcessStateKind::kSnapshot : format::ProcessStateKind::kGcEnd;
-  state.collections = number;
-  return state;
-}
-
 Event Array(uint64_t id, uint64_t time_ns) {
-  Event event = At(time_ns);
-  event.id = id;
-  event.class_name = "[B";
-  event.size = 1000;
-  event.weight = 10'000;
-  event.thread = id % 2 == 0 ? "even" : "odd";
-  event.stack = {"p/Leak.add:7", "p/Main.main:" + std::to_string(id)};
+  Event event{.time_ns = time_ns,
+              .class_name = "[B",
+              .size = 1000,
+              .weight = 10'000,
+              .thread = id % 2 == 0 ? "even" : "odd",
+              .stack = {"p/Leak.add:7", "p/Main.main:" + std::to_string(id)},
+              .id = id};
   return event;
 }
 
@@ -211,19 +196,6 @@ TEST_CASE_METHOD(Scratch,
   const std::string all = Shell("zcat " + profile).out;
   CHECK(all.find("alloc_space") != std::string::npos);
   CHECK(all.find("inuse_space") != std::string::npos);
-}
-
-TEST_CASE_METHOD(Scratch, "An export never replaces its recording, which may be standard input") {
-  const std::string path = directory / "rec.hrec";
-  WriteSmall(path);
-  const std::string before = Contents(path);
-  for (const std::string& input : {path, "- < " + path}) {
-    const Outcome outcome = Heaprec("export -f -o " + path + " " + input);
-    INFO(input << "\n" << outcome.err);
-    CHECK(outcome.code == 6);
-    CHECK(outcome.err.find("is the recording itself") != std::string::npos);
-    CHECK(Contents(path) == before);
-  }
 }
 
 TEST_CASE_METHOD(Scratch, "What cannot be exported so is refused") {

@@ -119,25 +119,20 @@ TEST_CASE_METHOD(Scratch, "what is alive of our sites stands beside the looks") 
     file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
     constexpr uint64_t kFirst = uint64_t{1} << 61;
     for (uint64_t i = 0; i < 20; ++i) {
-      Event event;
-      event.kind = format::Kind::kNative;
-      event.time_ns = (5 + i / 10) * kSecond;
-      event.class_name = "malloc";
-      event.size = 1000;
-      event.weight = 100'000;
-      event.stack = {i < 10 ? "libkeep.so.keep" : "libgive.so.give"};
-      event.types = {format::FrameType::kNative};
-      event.id = kFirst + i;
-      file.Add(event);
+      file.Add(Event{.time_ns = (5 + i / 10) * kSecond,
+                     .class_name = "malloc",
+                     .size = 1000,
+                     .weight = 100'000,
+                     .kind = format::Kind::kNative,
+                     .stack = {i < 10 ? "libkeep.so.keep" : "libgive.so.give"},
+                     .types = {format::FrameType::kNative},
+                     .id = kFirst + i});
     }
     Looks looks(&file);
     for (const uint64_t at : {1, 10, 20}) looks.AddProcess(at * kSecond, 100 * kMb, 80 * kMb, 70 * kMb);
     for (uint64_t i = 10; i < 20; ++i) {
-      format::LifecycleEvent lifecycle;
-      lifecycle.sample = kFirst + i;
-      lifecycle.time_ns = 15 * kSecond + i;
-      lifecycle.stream = format::Stream::kNative;
-      file.Add(lifecycle);
+      file.Add(
+          format::LifecycleEvent{.sample = kFirst + i, .time_ns = 15 * kSecond + i, .stream = format::Stream::kNative});
     }
     file.End("stop", 25 * kSecond);
   }

@@ -29,9 +29,9 @@ void WriteRows(const std::string& path) {
   for (uint64_t second = 0; second < 6; ++second) {
     if (second == 2) file.StartChunk();
     file.Add(format::Window{1, 0, 1e-4});
-    Event event = At(second * kSecond + 500 * kMs);
-    event.stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"};
-    event.class_name = second % 2 == 0 ? "p/Even" : "com/acme/Odd";
+    Event event{.time_ns = second * kSecond + 500 * kMs,
+                .class_name = second % 2 == 0 ? "p/Even" : "com/acme/Odd",
+                .stack = {"com/acme/Order.price:7", "java/lang/Thread.run:3"}};
     file.Add(event);
     file.AddPoint(PathOf(event));
     event.class_name = "p/Dropped";
@@ -181,9 +181,9 @@ void WriteLong(const std::string& path, uint64_t seconds, uint64_t per_chunk, do
   RecordingFile file(path, HeaderOf(1));
   for (uint64_t second = 0; second < seconds; ++second) {
     file.Add(format::Window{1, 0, 1e-4});
-    Event event = At(second * kSecond + 500 * kMs);
-    event.stack = {"com/acme/Order.price:" + std::to_string(second % 3), "java/lang/Thread.run:3"};
-    event.class_name = "p/C" + std::to_string(second % 5);
+    Event event{.time_ns = second * kSecond + 500 * kMs,
+                .class_name = "p/C" + std::to_string(second % 5),
+                .stack = {"com/acme/Order.price:" + std::to_string(second % 3), "java/lang/Thread.run:3"}};
     file.Add(event);
     event.weight = weight;
     file.AddPoint(PathOf(event));

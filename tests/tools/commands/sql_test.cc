@@ -73,11 +73,7 @@ TEST_CASE_METHOD(Scratch, "A sum over a group of which a part is unknown is NULL
     event.class_name = "p/Mixed";
     file.Add(event);
   }
-  Event known = At(50 * kMs);
-  known.class_name = "p/Known";
-  known.stack = {"p/Other.make:1"};
-  known.thread = "other";
-  file.Add(known);
+  file.Add(Event{.time_ns = 50 * kMs, .class_name = "p/Known", .thread = "other", .stack = {"p/Other.make:1"}});
   file.End("stop", kSecond);
   for (const char* view : {"by_class", "by_site", "by_method", "by_thread"}) {
     CAPTURE(view);

@@ -191,10 +191,7 @@ TEST_CASE("why: what was live when the heap was full, by class and site") {
     mark.used = 180 * kMb, mark.committed = 200 * kMb;
     mark.cause = "Java heap space";
     file.Add(mark);
-    Event second = At(3 * kSecond);
-    second.tracking_index = 2;
-    second.class_name = "[B";
-    file.Add(second);
+    file.Add(Event{.time_ns = 3 * kSecond, .class_name = "[B", .tracking_index = 2});
     file.Flush({}, 4 * kSecond);
   }
   const json full = json::parse(Heaprec("why --json " + scratch.path).out)["heap_full"];

@@ -42,11 +42,11 @@ void WriteEverything(const std::string& path, bool is_lossy) {
   for (const format::Kind kind :
        {format::Kind::kTlab, format::Kind::kException, format::Kind::kNative, format::Kind::kMapping}) {
     for (uint64_t i = 0; i < 12; ++i) {
-      Event event = At((i + 3) * 50 * kMs);
-      event.kind = kind;
-      event.class_name = "com/example/inventory/warehouse/StockLevel" + std::to_string(i);
-      event.stack = {"com/example/inventory/warehouse/StockLevels.find" + std::to_string(i) + ":7", "p/Main.main:3"};
-      file.Add(event);
+      file.Add(Event{
+          .time_ns = (i + 3) * 50 * kMs,
+          .class_name = "com/example/inventory/warehouse/StockLevel" + std::to_string(i),
+          .kind = kind,
+          .stack = {"com/example/inventory/warehouse/StockLevels.find" + std::to_string(i) + ":7", "p/Main.main:3"}});
     }
   }
   file.AddWalk(300 * kMs, "main", 1, {{"[B", 10, 240}});
@@ -95,19 +95,16 @@ void WritePauses(const std::string& path, const std::string& gc, std::array<uint
 
 // Boxes in four methods, maps that stay empty, and as much that no rule finds.
 void WriteWasteful(const std::string& path) {
-  RecordingFile file(path, SomeHeader());
-  file.Add(format::Window{1, 0, 7e-9});
-  for (uint64_t i = 0; i < 300; ++i) {
-    Event event = At((i + 1) * kMs);
-    event.weight = 10'000;
-    event.stack = {"com/example/inventory/warehouse/StockLevels.find:7", "p/Main.main:3"};
+  const auto sample = [](uint64_t i) {
+    Event event{.time_ns = (i + 1) * kMs,
+                .weight = 10'000,
+                .stack = {"com/example/inventory/warehouse/StockLevels.find:7", "p/Main.main:3"}};
     const std::string frame = "com/example/inventory/warehouse/StockLevels.count" + std::to_string(i % 4) + ":12";
     if (i % 3 == 0) event.class_name = "java/lang/Long", event.stack = {"java/lang/Long.valueOf:3", frame};
     if (i % 3 == 1) event.class_name = "java/util/HashMap", event.size = 48;
-    file.Add(event);
-  }
-  file.Add(format::Interval{0, 1000, 3'000'000, 300, 300, 0});
-  file.End("jvm exit", kSecond);
+    return event;
+  };
+  WriteSamples(path, 300, sample, kSecond);
 }
 
 TEST_CASE_METHOD(Scratch, "summary lists what the rules of advice find, the largest first") {
@@ -310,11 +307,7 @@ TEST_CASE_METHOD(Scratch,
     const std::string path = directory / (reason + ".bin");
     RecordingFile file(path, SomeHeader());
     for (uint64_t i = 0; i < 20; ++i) {
-      Event event;
-      event.time_ns = i * kSecond / 4;
-      event.size = 1000;
-      event.weight = 1000;
-      file.Add(event);
+      file.Add(Event{.time_ns = i * kSecond / 4, .size = 1000, .weight = 1000});
     }
     for (uint64_t i = 0; i < 5; ++i) file.Add(format::Interval{i, 4, i == 4 ? 5'000u : 4'000u, 4, 4, 0});
     file.counters().candidates = 20;
@@ -431,11 +424,10 @@ TEST_CASE_METHOD(Scratch, "OutOfMemoryErrors are the first headline") {
   RecordingFile file(path, header);
   file.Add(At(100 * kMs));
   for (uint64_t i = 0; i < 3; ++i) {
-    Event event = At((200 + i) * kMs);
-    event.kind = format::Kind::kException;
-    event.class_name = "java/lang/OutOfMemoryError";
-    event.weight = 1;
-    file.Add(event);
+    file.Add(Event{.time_ns = (200 + i) * kMs,
+                   .class_name = "java/lang/OutOfMemoryError",
+                   .weight = 1,
+                   .kind = format::Kind::kException});
   }
   file.End("jvm exit", kSecond);
   const std::string out = Heaprec("summary " + path).out;

@@ -8,8 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from browser import Browser  # noqa: E402
-from flame_browser import expect, holds, open_page, settled, state  # noqa: E402
+from browser import Browser, expect, holds, is_quiet, open_page, settled, state  # noqa: E402
 
 STEPS = 10
 
@@ -58,8 +57,7 @@ def main(page, folder=None):
             if folder:
                 browser.screenshot(pathlib.Path(folder) / ("timeline_dark.png" if dark else "timeline_light.png"))
             brushes(browser)
-            expect("asked for", [url for url in browser.requests() if not url.startswith(("file:", "about:", "data:"))], [])
-            expect("complaints", browser.complaints(), [])
+            is_quiet(browser)
 
 
 if __name__ == "__main__":

@@ -233,14 +233,8 @@ TEST_CASE_METHOD(Scratch, "rates of recordings add up where both have data, and 
   CHECK(Heaprec("timeline " + brief + " " + later).out.find("nan") == std::string::npos);
 }
 
-TEST_CASE_METHOD(Scratch, "timeline draws on a terminal, as SVG and as a page, names escaped") {
+TEST_CASE_METHOD(Scratch, "timeline draws SVG and a page, names escaped") {
   WriteTenSeconds(path);
-  const std::string text = Shell("LC_ALL=C.UTF-8 $HEAPREC timeline --by class " + path).out;
-  INFO(text);
-  CHECK(text.find("█") != std::string::npos);
-  CHECK(text.find("GC pauses") != std::string::npos);
-  const std::string ascii = Shell("LC_ALL=C $HEAPREC timeline " + path).out;
-  for (const char c : ascii) REQUIRE(static_cast<unsigned char>(c) < 0x80);
   const std::string svg = directory / "t.svg", html = directory / "t.html";
   REQUIRE(Heaprec("timeline --by class --svg " + svg + " --html " + html + " " + path).code == 0);
   const std::string picture = Contents(svg);
@@ -250,8 +244,6 @@ TEST_CASE_METHOD(Scratch, "timeline draws on a terminal, as SVG and as a page, n
   CHECK(picture.find("[I<") == std::string::npos);
   CHECK(Contents(html).find("Content-Security-Policy") != std::string::npos);
   CHECK(Shell("python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' " + svg).code == 0);
-  CHECK(Heaprec("timeline --svg " + svg + " " + path).code == 6);
-  CHECK(Heaprec("timeline -f --svg " + svg + " " + path).code == 0);
 }
 
 TEST_CASE_METHOD(Scratch, "A browser shows what each step has, light and dark") {

@@ -384,68 +384,6 @@ TEST_CASE_METHOD(Scratch, "several files add up, and standard input is one of th
   CHECK(Heaprec("top " + path + " " + directory / "missing").code == 3);
 }
 
-TEST_CASE_METHOD(Scratch, "exceptions are events, and are not mixed with bytes") {
-  {
-    format::FileHeader header = SomeHeader();
-    header.exceptions = {kSecond, 100, 100};
-    RecordingFile file(path, header);
-    for (uint64_t i = 0; i < 20; ++i) {
-      Event event = At(i * kMs);
-      event.kind = format::Kind::kException;
-      event.class_name = "java/io/IOException";
-      event.size = 0;
-      event.weight = 5;
-      file.Add(event);
-    }
-    file.counters(format::Stream::kExceptions).candidates = 100;
-    file.End("jvm exit", kSecond);
-  }
-  const json document = Parsed("top --kind exception --by class --json " + path);
-  CHECK(document["unit"] == "events");
-  const json& row = document["tables"][0]["rows"][0];
-  CHECK(row["name"] == "java.io.IOException");
-  CHECK(row["events"]["value"] == Approx(100));
-  CHECK(row["events_per_second"]["value"] == Approx(100));
-  CHECK_FALSE(row.contains("bytes"));
-  const Outcome text = Heaprec("top --kind exception " + path);
-  CHECK(text.out.find("100 thrown in 1.000 s") != std::string::npos);
-  CHECK(Heaprec("top --kind exception,tlab " + path).code == 2);
-}
-
-TEST_CASE_METHOD(Scratch, "a terminal's width is respected, and names keep their ends") {
-  WriteCalls(path);
-  for (const char* width : {"60", "80", "100", "200"}) {
-    const Outcome outcome = Shell("COLUMNS=" + std::string(width) + " $HEAPREC top --by method " + path);
-    INFO(outcome.out);
-    CHECK(outcome.out.find("make") != std::string::npos);
-    size_t begin = outcome.out.find("bytes  "), longest = 0;
-    for (size_t end; (end = outcome.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      const std::string line = outcome.out.substr(begin, end - begin);
-      if (line.starts_with("detection limit")) break;
-      longest = std::max(longest, line.size());
-    }
-    CHECK(longest <= std::stoul(width));
-  }
-  CHECK(Heaprec("top " + path).out.find('\x1b') == std::string::npos);
-}
-
-TEST_CASE_METHOD(Scratch, "names cannot steer the terminal") {
-  {
-    RecordingFile file(path, SomeHeader());
-    Event event = At(kMs);
-    event.class_name = "evil\x1b[2J";
-    event.stack = {"e\nvil.m:1"};
-    file.Add(event);
-    file.End("jvm exit", kSecond);
-  }
-  for (const char* command : {"top", "top --by stack", "tree"}) {
-    const std::string out = Heaprec(std::string(command) + " " + path).out;
-    INFO(out);
-    CHECK(out.find('\x1b') == std::string::npos);
-    CHECK(out.find("e\nvil") == std::string::npos);
-  }
-}
-
 TEST_CASE_METHOD(Scratch, "tree shows callees from the root, each with what is below it") {
   WriteCalls(path);
   const json document = Parsed("tree --json " + path);
@@ -475,19 +413,6 @@ TEST_CASE_METHOD(Scratch, "tree shows callers from the allocation, pruned by sha
   CHECK(few["left_out"] == 1);
   CHECK(few["children"][0]["children"].empty());
   CHECK(NamesIn(Parsed("tree --callers --min-share 50% --json " + path)["children"]) == Names{"p.q.Leaf.make"});
-  const std::string callers = Shell("LC_ALL=C $HEAPREC tree --callers " + path).out;
-  INFO(callers);
-  CHECK(callers.find("p.q.Leaf.make\n") != std::string::npos);
-  CHECK(callers.find("`- p.Main.work\n") != std::string::npos);
-  CHECK(callers.find("\n\n") < callers.find("r.Pool.grow\n"));
-  const std::string text = Shell("LC_ALL=C $HEAPREC tree " + path).out;
-  INFO(text);
-  // An only child stands below its parent, without a branch.
-  CHECK(text.find("  p.Main.main\n") < text.find("  p.Main.work\n"));
-  CHECK(text.find("  p.Main.work\n") != std::string::npos);
-  CHECK(text.find("   |- p.q.Leaf.make\n") != std::string::npos);
-  CHECK(text.find("   `- r.Pool.grow\n") != std::string::npos);
-  CHECK(Shell("LC_ALL=C.UTF-8 $HEAPREC tree " + path).out.find("└─ r.Pool.grow\n") != std::string::npos);
 }
 
 }  // namespace

@@ -44,9 +44,7 @@ void WriteLossy(const std::string& path, Stream lossy) {
   file.Add(format::Window{1, 0, 1e-4});
   file.Add(format::Window{format::kNativeWindowBit + 1, 0, 1e-5});
   for (uint64_t i = 0; i < 100; ++i) {
-    Event event = At(i * 100 * kMs);
-    event.weight = 100'000;
-    event.tracking_index = 1;
+    Event event{.time_ns = i * 100 * kMs, .weight = 100'000, .tracking_index = 1};
     file.Add(event);
     event.kind = format::Kind::kNative;
     event.class_name = "malloc";
@@ -176,14 +174,13 @@ TEST_CASE_METHOD(Scratch, "native tells mappings that were lost from blocks that
     header.max_tracked_mappings = 32768;
     RecordingFile file(path, header);
     file.Add(format::Window{format::kMappingWindowBit + 1, 0, 1});
-    Event event = At(kMs);
-    event.kind = format::Kind::kMapping;
-    event.class_name = "mmap";
-    event.size = 4096;
-    event.weight = 4096;
-    event.id = (uint64_t{1} << 60) + 1;
-    event.tracking_index = 1;
-    file.Add(event);
+    file.Add(Event{.time_ns = kMs,
+                   .class_name = "mmap",
+                   .size = 4096,
+                   .weight = 4096,
+                   .kind = format::Kind::kMapping,
+                   .id = (uint64_t{1} << 60) + 1,
+                   .tracking_index = 1});
     format::StreamCounters& counters = file.counters(Stream::kMapping);
     counters.lost[static_cast<size_t>(format::LossReason::kRingFull)] = 1;
     counters.lost_weight[static_cast<size_t>(format::LossReason::kRingFull)] = 4096;

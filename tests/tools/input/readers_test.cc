@@ -60,11 +60,10 @@ std::unique_ptr<format::Reader> Open(format::ByteSource* source) { return std::m
 constexpr int kChunks = 5, kBlocks = 40;
 
 Event EventOf(int chunk, int block, int i) {
-  Event event;
-  event.time_ns = static_cast<uint64_t>(chunk * kBlocks + block) * kSecond + static_cast<uint64_t>(i) * 640;
-  event.class_name = "p/C" + std::to_string(block * 3 % (20 + chunk));
-  event.thread = "worker-" + std::to_string(i % (block + 1));
-  event.stack = {"p/Leaf.m" + std::to_string(block + i) + ":7", "p/Main.main" + std::to_string(chunk) + ":3"};
+  Event event{.time_ns = static_cast<uint64_t>(chunk * kBlocks + block) * kSecond + static_cast<uint64_t>(i) * 640,
+              .class_name = "p/C" + std::to_string(block * 3 % (20 + chunk)),
+              .thread = "worker-" + std::to_string(i % (block + 1)),
+              .stack = {"p/Leaf.m" + std::to_string(block + i) + ":7", "p/Main.main" + std::to_string(chunk) + ":3"}};
   return event;
 }
 
@@ -142,13 +141,12 @@ TEST_CASE_METHOD(Scratch, "a reader that is not read to its end ends all the sam
 }
 
 Event RandomEvent(Random* random, uint64_t time_ns) {
-  Event event;
-  event.time_ns = time_ns;
-  event.class_name = "p/C" + std::to_string(random->Next() % 30);
-  event.thread = "worker-" + std::to_string(random->Next() % 9);
-  event.stack = {"p/Leaf.m" + std::to_string(random->Next() % 60) + ":7",
-                 "p/Middle.run:" + std::to_string(random->Next() % 5),
-                 "p/Main.main" + std::to_string(random->Next() % 3) + ":3"};
+  Event event{.time_ns = time_ns,
+              .class_name = "p/C" + std::to_string(random->Next() % 30),
+              .thread = "worker-" + std::to_string(random->Next() % 9),
+              .stack = {"p/Leaf.m" + std::to_string(random->Next() % 60) + ":7",
+                        "p/Middle.run:" + std::to_string(random->Next() % 5),
+                        "p/Main.main" + std::to_string(random->Next() % 3) + ":3"}};
   return event;
 }
 

@@ -70,28 +70,35 @@ struct Pair {
 constexpr uint64_t kIdBits = 0xa7a6a5a4a3a2a1a0;
 
 Event At(uint64_t time_ns, uint64_t id, double weight = 2400) {
-  Event event;
-  event.time_ns = time_ns;
-  event.id = id;
-  event.weight = weight;
-  return event;
+  return {.time_ns = time_ns, .weight = weight, .id = id};
 }
 
+// A file with these events, which a kill cut off, and what its ring has.
+struct Killed : Pair {
+  RingFile records{header};
+  explicit Killed(const std::vector<Event>& in_file = {}) {
+    RecordingFile recording(file, header);
+    for (const Event& event : in_file) recording.Add(event);
+    recording.Flush();
+  }
+  Everything Read() const {
+    records.WriteTo(ring);
+    return ReadAll(file);
+  }
+};
+
 TEST_CASE("Records of the ring that the file lacks are read after it, with all their names") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Add(At(100 * kMs, 1));
-  file.Flush();
-  RingFile ring(pair.header);
-  Event event = At(1100 * kMs, 2, 4800);
-  event.class_name = "[Lx/Only$Ring;";
-  event.thread = "ring thread";
-  event.stack = {"q/Ring.leaf:11", "q/Ring.root"};
+  Killed killed({At(100 * kMs, 1)});
+  RingFile& ring = killed.records;
+  Event event{.time_ns = 1100 * kMs,
+              .class_name = "[Lx/Only$Ring;",
+              .weight = 4800,
+              .thread = "ring thread",
+              .stack = {"q/Ring.leaf:11", "q/Ring.root"},
+              .id = 2};
   ring.Define(1, event);
   ring.Add(1, event);
-  ring.WriteTo(pair.ring);
-
-  const Everything all = ReadAll(pair.file);
+  const Everything all = killed.Read();
   REQUIRE(all.events.size() == 2);
   const Found& found = all.events[1];
   CHECK(found.sample.id == 2);
@@ -244,11 +251,8 @@ TEST_CASE("A salvaged interval has rows of all its points, by class and path to 
 }
 
 TEST_CASE("Objects outside of TLABs are counted in the interval in which they were written, by class") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Add(At(100 * kMs, 1));
-  file.Flush();
-  RingFile ring(pair.header);
+  Killed killed({At(100 * kMs, 1)});
+  RingFile& ring = killed.records;
   Event array = At(1100 * kMs, 2);
   array.class_name = "[J";
   ring.DefineClass(0, array.class_name);
@@ -263,9 +267,9 @@ TEST_CASE("Objects outside of TLABs are counted in the interval in which they we
   ring.AddOutside(1, huge, 2, 9'000'000);
   array.time_ns = 2500 * kMs;  // a second without any point
   ring.AddOutside(0, array, 7, 7'000'000);
-  ring.WriteTo(pair.ring);
+  ring.WriteTo(killed.ring);
 
-  auto recording = Recording::Open(pair.file);
+  auto recording = Recording::Open(killed.file);
   REQUIRE(recording.ok());
   std::map<uint64_t, std::map<std::string, std::pair<uint64_t, uint64_t>>> counted;  // objects and bytes
   Names names;
@@ -334,31 +338,23 @@ TEST_CASE("Definitions are found in any chunk of the file, also without an event
 }
 
 TEST_CASE("If a definition is missing, this is counted and the event kept") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Flush();
-  RingFile ring(pair.header);
+  Killed killed;
+  RingFile& ring = killed.records;
   ring.Add(0, At(100 * kMs, 1));
-  ring.WriteTo(pair.ring);
-
-  const Everything all = ReadAll(pair.file);
+  const Everything all = killed.Read();
   REQUIRE(all.events.size() == 1);
   CHECK(all.events[0].class_name == kUnknown);
   CHECK(all.salvage.unnamed == 1);
 }
 
 TEST_CASE("Native stacks that the drain had not named have their addresses") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Flush();
-  RingFile ring(pair.header);
+  Killed killed;
+  RingFile& ring = killed.records;
   Event event = At(100 * kMs, 1);
   event.stack = {"0x1234", "0x5678"};
   ring.Define(0, event);
   ring.Add(0, event);
-  ring.WriteTo(pair.ring);
-
-  const Everything all = ReadAll(pair.file);
+  const Everything all = killed.Read();
   REQUIRE(all.events.size() == 1);
   CHECK(all.events[0].leaf == "?.0x1233:-1");
   CHECK(all.events[0].root == "?.0x5677:-1");
@@ -512,10 +508,11 @@ struct Native {
 };
 
 Event PointAt(uint64_t time_ns, uint64_t number, double weight) {
-  Event point = At(time_ns, format::FirstIdOf(format::Stream::kNative) + number, weight);
-  point.kind = format::Kind::kNative;
-  point.class_name = "malloc";
-  return point;
+  return {.time_ns = time_ns,
+          .class_name = "malloc",
+          .weight = weight,
+          .kind = format::Kind::kNative,
+          .id = format::FirstIdOf(format::Stream::kNative) + number};
 }
 
 TEST_CASE("A point of malloc that the drain had not processed becomes a sample, once, and is counted") {
@@ -701,23 +698,19 @@ TEST_CASE("A ring beside a recording is a regular file, even if it is replaced d
 }
 
 TEST_CASE("Salvage changes no byte of the ring") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Flush();
-  RingFile ring(pair.header);
+  Killed killed;
+  RingFile& ring = killed.records;
   ring.Define(0, At(0, 1));
   ring.Add(0, At(900 * kMs, 2));
-  ring.WriteTo(pair.ring);
-  const std::string before = Contents(pair.ring);
-  CHECK(ReadAll(pair.file).events.size() == 1);
-  CHECK(Contents(pair.ring) == before);
+  ring.WriteTo(killed.ring);
+  const std::string before = Contents(killed.ring);
+  CHECK(ReadAll(killed.file).events.size() == 1);
+  CHECK(Contents(killed.ring) == before);
 }
 
 TEST_CASE("A damaged lane is read up to the damage, the others completely, and the damage is reported") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Flush();
-  RingFile ring(pair.header);
+  Killed killed;
+  RingFile& ring = killed.records;
   const Event any = At(0, 1);
   ring.Define(0, any);
   ring.Add(0, At(100 * kMs, 1));
@@ -725,9 +718,7 @@ TEST_CASE("A damaged lane is read up to the damage, the others completely, and t
   ring.Add(0, At(200 * kMs, 2));
   ring.Add(1, At(300 * kMs, 3));
   ring.lane(0)[format::kLaneHeaderBytes + broken] = std::byte{0xff};  // the record's size
-  ring.WriteTo(pair.ring);
-
-  const Everything all = ReadAll(pair.file);
+  const Everything all = killed.Read();
   std::set<uint64_t> ids;
   for (const Found& found : all.events) ids.insert(found.sample.id);
   CHECK(ids == std::set<uint64_t>{1, 3});
@@ -735,17 +726,14 @@ TEST_CASE("A damaged lane is read up to the damage, the others completely, and t
 }
 
 TEST_CASE("A sample with an impossible weight is omitted and counted") {
-  Pair pair;
-  RecordingFile file(pair.file, pair.header);
-  file.Flush();
-  RingFile ring(pair.header);
+  Killed killed;
+  RingFile& ring = killed.records;
   ring.Define(0, At(0, 1));
   ring.Add(0, At(100 * kMs, 1, NAN));
   ring.Add(0, At(100 * kMs, 2, -1));
   ring.Add(0, At(100 * kMs, 3, INFINITY));
   ring.Add(0, At(100 * kMs, 4, 100));
-  ring.WriteTo(pair.ring);
-  const Everything all = ReadAll(pair.file);
+  const Everything all = killed.Read();
   REQUIRE(all.events.size() == 1);
   CHECK(all.events[0].sample.id == 4);
   CHECK(all.salvage.invalid == 3);

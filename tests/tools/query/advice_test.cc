@@ -22,9 +22,7 @@ class Samples {
   Samples& Add(uint32_t count, const std::string& class_name, const Stack& stack, uint64_t size = 24,
                format::Kind kind = format::Kind::kTlab) {
     for (uint32_t i = 0; i < count; ++i) {
-      Event event = At(++added_ * kMs);
-      event.class_name = class_name;
-      event.stack = stack;
+      Event event{.time_ns = ++added_ * kMs, .class_name = class_name, .stack = stack};
       event.size = size;
       event.kind = kind;
       event.weight = std::max(10'000.0, static_cast<double>(size));
@@ -223,14 +221,13 @@ TEST_CASE("Large arrays that the program keeps are none to change") {
     RecordingFile file(scratch.path, header);
     file.Add(format::Window{1, 0, 7e-9});
     for (uint64_t i = 1; i <= 50; ++i) {
-      Event event = At(i * kMs);
-      event.id = i;
-      event.class_name = "[B";
-      event.size = 1 << 20;
-      event.weight = 1 << 20;
-      event.kind = format::Kind::kOutside;
-      event.stack = {"p/A.read:7"};
-      file.Add(event);
+      file.Add(Event{.time_ns = i * kMs,
+                     .class_name = "[B",
+                     .size = 1 << 20,
+                     .weight = 1 << 20,
+                     .kind = format::Kind::kOutside,
+                     .stack = {"p/A.read:7"},
+                     .id = i});
     }
     for (uint64_t i = 1; i <= died; ++i) file.Add(format::LifecycleEvent{.sample = i, .time_ns = 100 * kMs});
     file.Add(format::Interval{0, 50, 50 << 20, 50, 50, 0});

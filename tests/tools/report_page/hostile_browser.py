@@ -12,7 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
 
-from browser import Browser  # noqa: E402
+from browser import Browser, is_quiet, open_page, settled  # noqa: E402
 
 NAME = "alert(1)"
 REPORTS = ("why", "advice", "live", "leaks", "paths", "census", "native", "exceptions")
@@ -25,9 +25,7 @@ def main(heaprec, recording):
     with Browser() as browser:
         tabs = [f"tab={tab}" for tab in TABS]
         for fragment in ("", *tabs, "mine=1&reverse=1", "live=1&age=0.2", "q=<script>", "cls=<img src=x>&site='%22"):
-            browser.call("POST", "/url", {"url": "about:blank"})
-            browser.call("POST", "/url", {"url": page.as_uri() + "#" + fragment})
-            browser.wait("document.documentElement.dataset.ready === 'yes'")
+            open_page(browser, page, "#" + fragment)
             planted = browser.run("return document.querySelectorAll('img, iframe, object, body script:not([id]) ~ b script').length")
             if planted:
                 raise AssertionError(f"#{fragment}: {planted} elements came out of names")
@@ -50,17 +48,13 @@ def main(heaprec, recording):
             flame = page.with_name("flame.html")
             subprocess.run([heaprec, "flame", "--quiet", "-f", "-o", str(flame), *options, recording], check=True)
             for fragment in ("", "#tab=sites"):
-                browser.call("POST", "/url", {"url": "about:blank"})
-                browser.call("POST", "/url", {"url": flame.as_uri() + fragment})
-                browser.wait("document.documentElement.dataset.ready === 'yes'")
+                open_page(browser, flame, fragment)
                 shown = browser.run("return [window.heaprec.page.sideA.total().samples, document.querySelectorAll('img, iframe').length]")
                 if shown != [samples, 0]:
                     raise AssertionError(f"flame {options}{fragment}: samples and planted elements: {shown}")
         browser.run("for (const box of window.heaprec.page.flame.boxes) window.heaprec.page.change({focus: box.i})")
-        browser.wait("!window.heaprec.page.waiting")
-        requests = [url for url in browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]
-        if requests or browser.complaints():
-            raise AssertionError(f"requests: {requests}")
+        settled(browser)
+        is_quiet(browser)
 
 
 if __name__ == "__main__":

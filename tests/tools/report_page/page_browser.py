@@ -13,21 +13,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
 
-from browser import BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, RIGHT, UP, Browser  # noqa: E402
+from browser import (  # noqa: E402
+    BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, RIGHT, UP, Browser, expect, expect_true, is_quiet, open_page, settled)
 
-READY = "document.documentElement.dataset.ready === 'yes'"
 SHIFT, CONTROL = "\ue008", "\ue009"
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
-
-
-def expect_true(what, value):
-    if not value:
-        raise AssertionError(what)
-    return value
 
 
 class Report:
@@ -36,16 +25,13 @@ class Report:
         self.page = pathlib.Path(page)
 
     def open(self, fragment=""):
-        self.browser.call("POST", "/url", {"url": "about:blank"})
-        self.browser.call("POST", "/url", {"url": self.page.resolve().as_uri() + ("#" + fragment if fragment else "")})
-        self.browser.wait(READY)
+        open_page(self.browser, self.page, "#" + fragment if fragment else "")
 
     def state(self, key):
         return self.browser.run("return window.heaprec.page.state[arguments[0]]", key)
 
     def settled(self):
-        """Once the frame that draws the last change is over."""
-        self.browser.wait("!window.heaprec.page.waiting")
+        settled(self.browser)
 
     def act(self, script, *arguments):
         self.browser.run(script, *arguments)
@@ -171,12 +157,6 @@ def flame(report):
 
 
 def search(report):
-    report.type("/")
-    report.type("compile")
-    expect("searched", report.state("q"), "compile")
-    expect_true("says what matches", "matches " in report.browser.text("#crumbs"))
-    report.type(ESCAPE)
-    expect("Esc ends it", report.state("q"), "")
     report.type("/")
     report.type("(")
     expect("a bad expression", report.browser.run("return document.getElementById('search').className"), "bad")
@@ -438,9 +418,7 @@ def prints(report):
 
 
 def is_sealed(report):
-    requests = [url for url in report.browser.requests() if not url.startswith(("file://", "about:", "data:", "blob:"))]
-    expect("requests", requests, [])
-    expect("the console", report.browser.complaints(), [])
+    is_quiet(report.browser)
     policy = report.browser.run("return document.querySelector('meta[http-equiv]').content")
     expect_true(policy, policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy)
 

@@ -10,17 +10,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
 
-from browser import Browser  # noqa: E402
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
-
-
-def expect_true(what, value):
-    if not value:
-        raise AssertionError(what)
+from browser import Browser, expect, expect_true, is_quiet, open_page, settled  # noqa: E402
 
 
 def written(name, *command):
@@ -29,15 +19,9 @@ def written(name, *command):
     return page
 
 
-def open_page(browser, page, fragment=""):
-    browser.call("POST", "/url", {"url": "about:blank"})
-    browser.call("POST", "/url", {"url": page.resolve().as_uri() + fragment})
-    browser.wait("document.documentElement.dataset.ready === 'yes'")
-
-
 def change(browser, patch):
     browser.run("window.heaprec.page.change(arguments[0])", patch)
-    browser.wait("!window.heaprec.page.waiting")
+    settled(browser)
 
 
 def one_recording(browser, page):
@@ -96,7 +80,7 @@ def main(heaprec, one, two):
         stands_on_its_root(browser, single)
         two_recordings(browser, written("two.html", heaprec, "report", "-q", "-o", "PAGE", one, two))
         difference(browser, written("diff.html", heaprec, "diff", "--html", "PAGE", one, two))
-        expect("the console", browser.complaints(), [])
+        is_quiet(browser)
 
 
 if __name__ == "__main__":

@@ -116,9 +116,7 @@ TEST_CASE("A descriptor's parameters are written as simple names") {
 }
 
 TEST_CASE("A CSV field is quoted only when it must be") {
-  format::Sample sample;
-  sample.size = 24;
-  sample.weight = 48;
+  format::Sample sample{.size = 24, .weight = 48};
   CHECK(CsvRow({7, &sample, "main", "byte[]", "a.B.c:1;d.E.f:2"}) ==
         "7,tlab,main,byte[],24,48,2,0.5,a.B.c:1;d.E.f:2,\n");
   CHECK(CsvRow({7, &sample, "a,b", "x", ""}) == "7,tlab,\"a,b\",x,24,48,2,0.5,,\n");
