@@ -29,6 +29,7 @@
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/native_count/site_table.h"
 #include "recorder/native_count/stale_tables.h"
+#include "tests/support/files.h"
 
 namespace heaprec::format {
 namespace {
@@ -204,18 +205,11 @@ TEST_CASE("Only touched pages of sparse memory are resident") {
   CHECK(ResidentAt(const_cast<const char*>(memory)) <= 4 * 64);  // four pages, of 64 KiB at most
 }
 
-class Folder {
- public:
-  Folder() : path_("/dev/shm/heaprec-test-locked-" + std::to_string(getpid())) {
-    std::filesystem::create_directory(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-  size_t files() const { return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_), {})); }
+using testing::FilesIn;
 
- private:
-  const std::string path_;
+// Of rings and tables.
+struct Folder : testing::Folder {
+  Folder() : testing::Folder(testing::kSharedMemory) {}
 };
 
 bool LeadsTo(const std::string& path, int descriptor) {
@@ -288,10 +282,10 @@ TEST_CASE("A new file is locked, has the requested mode, and replaces no other f
     CHECK(CreateLocked(path.c_str(), creation) == -1);
     CHECK(errno == EEXIST);
     CHECK(LeadsTo(path, file));
-    CHECK(folder.files() == 1);
+    CHECK(FilesIn(folder.path()) == 1);
     close(file);
     CHECK(RemoveAbandoned(AT_FDCWD, path.c_str()));
-    CHECK(folder.files() == 0);
+    CHECK(FilesIn(folder.path()) == 0);
     CHECK(CreateLocked((folder / "none/file").c_str(), creation) == -1);
     CHECK(errno == ENOENT);
   }
@@ -312,7 +306,7 @@ TEST_CASE("Only an unlocked regular file of this user is abandoned, and a FIFO d
   for (const char* name : {"link", "folder", "fifo", "none"}) {
     CHECK_FALSE(RemoveAbandoned(AT_FDCWD, (folder / name).c_str()));
   }
-  CHECK(folder.files() == 4);
+  CHECK(FilesIn(folder.path()) == 4);
   if (geteuid() == 0) {
     REQUIRE(chown((folder / "plain").c_str(), 65534, 65534) == 0);
     CHECK_FALSE(RemoveAbandoned(AT_FDCWD, (folder / "plain").c_str()));
@@ -388,7 +382,7 @@ TEST_CASE("Of 200 processes that start, clean up and die at once, none loses its
   CHECK(counts->lost == 0);
   counts->removed += remove_all();
   CHECK(counts->removed > 0);
-  CHECK(folder.files() == 0);
+  CHECK(FilesIn(folder.path()) == 0);
 }
 
 TEST_CASE("Of 200 processes that start, clean up and die at once, none loses its native table while it lives") {

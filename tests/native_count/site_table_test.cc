@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tools/input/native_table_file.h"
 
 namespace {
@@ -149,8 +150,7 @@ TEST_CASE("If there is no space for another site, its sums are those of no site"
 }
 
 TEST_CASE("A truncated or damaged table is read as far as possible, or refused with a reason") {
-  std::ifstream in(TheTable().path, std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  const std::string whole = testing::ContentOf(TheTable().path);
   const std::string path = TheTable().path + ".copy";
   const auto read = [&path](const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
