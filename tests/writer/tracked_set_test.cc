@@ -15,7 +15,7 @@ using format::LifecycleKind;
 
 // Notes what is dropped.
 struct Live final : TrackedSet {
-  explicit Live(size_t places = 100, size_t births = 10)
+  explicit Live(uint32_t places = 100, uint32_t births = 10)
       : TrackedSet(places, births, 1,
                    {.drop = [this](uint16_t, uint64_t sample) { dropped.insert(sample); },
                     .collections_at_birth = [](uint16_t place, uint64_t) { return uint64_t{place} * 10; },
