@@ -6,11 +6,10 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
+
+#include "tests/support/files.h"
 
 namespace heaprec::agent {
 namespace {
@@ -20,18 +19,6 @@ Command Parsed(const std::string& text) {
   INFO((command.ok() ? "" : command.error().message));
   REQUIRE(command.ok());
   return *command;
-}
-
-std::string FreshFolder() {
-  std::string path = (std::filesystem::temp_directory_path() / "command-XXXXXX").string();
-  REQUIRE(mkdtemp(path.data()) != nullptr);
-  return path;
-}
-
-std::string Content(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 }  // namespace
@@ -70,35 +57,33 @@ TEST_CASE("stop, flush and status refuse options, and the error names the comman
 }
 
 TEST_CASE("A reply is written to a new file that only its owner can read; an existing file is not touched") {
-  const std::string folder = FreshFolder();
-  WriteReply(folder + "/reply-%p", ReplyStatus::kOk, "recording /tmp/rec.bin");
-  const std::string path = folder + "/reply-" + std::to_string(getpid());
-  CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
+  const testing::Folder folder;
+  WriteReply(folder / "reply-%p", ReplyStatus::kOk, "recording /tmp/rec.bin");
+  const std::string path = folder / ("reply-" + std::to_string(getpid()));
+  CHECK(testing::ContentOf(path) == "ok\nrecording /tmp/rec.bin\n");
   struct stat status {};
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0600);
 
   WriteReply(path, ReplyStatus::kError, "other");
-  CHECK(Content(path) == "ok\nrecording /tmp/rec.bin\n");
-  std::filesystem::create_symlink(folder + "/target", folder + "/link");
-  WriteReply(folder + "/link", ReplyStatus::kError, "other");
-  CHECK_FALSE(std::filesystem::exists(folder + "/target"));
+  CHECK(testing::ContentOf(path) == "ok\nrecording /tmp/rec.bin\n");
+  std::filesystem::create_symlink(folder / "target", folder / "link");
+  WriteReply(folder / "link", ReplyStatus::kError, "other");
+  CHECK_FALSE(std::filesystem::exists(folder / "target"));
   WriteReply("", ReplyStatus::kOk, "to nobody");
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("If the file cannot have content, the reply is the target of a symbolic link") {
-  const std::string folder = FreshFolder();
+  const testing::Folder folder;
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit none{0, before.rlim_max};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &none) == 0);
-  WriteReply(folder + "/reply", ReplyStatus::kError, "rec.bin: File too large");
+  WriteReply(folder / "reply", ReplyStatus::kError, "rec.bin: File too large");
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  CHECK(std::filesystem::read_symlink(folder + "/reply") == "error\nrec.bin: File too large\n");
-  std::filesystem::remove_all(folder);
+  CHECK(std::filesystem::read_symlink(folder / "reply") == "error\nrec.bin: File too large\n");
 }
 
 }  // namespace heaprec::agent

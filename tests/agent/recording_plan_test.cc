@@ -3,21 +3,17 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "format/reader/reader.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/options.h"
 #include "recorder/buffer/lane_lease.h"
-#include "tests/format/memory_source.h"
+#include "tests/format/read_back.h"
+#include "tests/support/files.h"
 
 namespace heaprec::agent {
 namespace {
@@ -63,9 +59,8 @@ class Locks final : public sources::Part {
 }  // namespace
 
 TEST_CASE("A new stream is a row of the plan and a part of the recording") {
-  std::string folder = "/dev/shm/heaprec-plan-test-XXXXXX";
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  const std::string path = folder + "/rec.hrec";
+  const testing::Folder folder(testing::kSharedMemory);
+  const std::string path = folder / "rec.hrec";
   const Options options = Of(("ring=off,file=" + path).c_str());
   RecordingPlan plan(options);
   plan.AddAllocations();
@@ -87,15 +82,11 @@ TEST_CASE("A new stream is a row of the plan and a part of the recording") {
   (*drain)->End();
   CHECK(parts.TryJoin());
 
-  std::ifstream file(path, std::ios::binary);
-  const std::string chars((std::istreambuf_iterator<char>(file)), {});
-  format::MemoryByteSource source(std::as_bytes(std::span(chars)), "rec");
-  const auto reader = format::Reader::Open(&source);
-  REQUIRE(reader.ok());
-  CHECK((*reader)->header().CapOf(Stream::kExceptions).rate_per_second == 30);
+  const format::testing::Opened file(testing::BytesOf(path));
+  CHECK(file.reader->header().CapOf(Stream::kExceptions).rate_per_second == 30);
   std::vector<uint64_t> ids;
   format::StreamCounters counters;
-  while (const auto block = (*reader)->Next()) {
+  while (const auto block = file.reader->Next()) {
     for (const format::Sample& sample : block->samples)
       ids.push_back(sample.id - format::FirstIdOf(Stream::kExceptions));
     counters = block->counters[Stream::kExceptions];
@@ -103,7 +94,6 @@ TEST_CASE("A new stream is a row of the plan and a part of the recording") {
   CHECK(ids == std::vector<uint64_t>{0, 1, 2});
   CHECK(counters.candidates == 3);
   CHECK(counters.committed == 3);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("Streams that are not planned are in neither ring nor header") {
@@ -217,8 +207,7 @@ TEST_CASE("A ring stores its absolute path, for readers in other folders") {
 }
 
 TEST_CASE("Without a working folder the recording starts without a ring that has a relative path") {
-  std::string folder = "/dev/shm/heaprec-plan-test-XXXXXX";
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string folder = testing::MakeFolder(testing::kSharedMemory);
   std::filesystem::current_path(folder);
   std::filesystem::remove(folder);
   const Options options = Of("ring=here.ring");

@@ -1,12 +1,11 @@
 #include "recorder/buffer/lane_lease.h"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <set>
 #include <thread>
 #include <vector>
 
-#include "format/ring/ring_reader.h"
+#include "tests/format/ring_image.h"
 
 namespace heaprec::buffer {
 namespace {
@@ -27,21 +26,15 @@ bool WriteSample(LaneLease& lease, uint64_t id) {
   std::byte* record = lease.Reserve(RecordType::kSample, sizeof(SampleRecord));
   if (record == nullptr) return false;
   SampleRecord sample{};
-  std::memcpy(&sample, record, sizeof(sample.header));
   sample.id = id;
   sample.size = ~id;
   sample.stack_key = {id * 3, id * 5};
-  std::memcpy(record, &sample, sizeof(sample));
+  CopyFixed(record, sample);
   lease.Commit();
   return true;
 }
 
-struct SampleSink final : format::RecordVisitor {
-  void OnClass(uint64_t, std::string_view) override {}
-  void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
-  void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
-  void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
-  void OnWindow(const format::WindowRecord&) override {}
+struct SampleSink final : format::testing::CountingVisitor {
   void OnSample(const SampleRecord& record, uint32_t, uint64_t, uint64_t) override {
     torn += record.size != ~record.id || record.stack_key != format::StackKey{record.id * 3, record.id * 5};
     ids.push_back(record.id);

@@ -19,30 +19,29 @@
 
 #include "format/codec/file_header.h"
 #include "recorder/buffer/ring.h"
+#include "tests/support/files.h"
 
 namespace heaprec::buffer {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using testing::ContentOf;
+using testing::FilesIn;
 
 // A folder of rings, one of recordings, and the processes that were killed there.
 class Machine {
  public:
-  Machine() : root_(fs::path(getenv("TEST_TMPDIR")) / ("rings-" + std::to_string(++machines_))) {
-    fs::create_directories(root_ / "shm");
-    fs::create_directories(root_ / "recordings");
+  Machine() {
+    fs::create_directory(rings());
+    fs::create_directory(recordings());
   }
-  ~Machine() { fs::remove_all(root_); }
 
   std::string rings() const { return root_ / "shm"; }
+  std::string recordings() const { return root_ / "recordings"; }
   std::string ring(uint8_t id) const { return rings() + "/" + RingName(id); }
-  std::string recording(uint8_t id) const { return root_ / "recordings" / ("rec-" + std::to_string(id) + ".hrec"); }
-  std::string copy(uint8_t id) const { return root_ / "recordings" / RingName(id); }
+  std::string recording(uint8_t id) const { return recordings() + "/rec-" + std::to_string(id) + ".hrec"; }
+  std::string copy(uint8_t id) const { return recordings() + "/" + RingName(id); }
   std::string path(const std::string& name) const { return root_ / name; }
 
   void Record(uint8_t id, const std::string& at = "") const {
@@ -73,17 +72,29 @@ class Machine {
     Start(id)->KeepFile();
     const timespec times[] = {{1'000'000 + id, 0}, {1'000'000 + id, 0}};
     REQUIRE(utimensat(AT_FDCWD, ring(id).c_str(), times, 0) == 0);
-    return ReadFile(ring(id));
+    return ContentOf(ring(id));
   }
 
  private:
   static std::string RingName(uint8_t id) { return "heaprec-" + std::to_string(id) + "-0.ring"; }
-  static inline int machines_ = 0;
-  const fs::path root_;
+  const testing::Folder root_;
 };
 
-size_t FilesIn(const std::string& folder) {
-  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
+// What a process with a limit of its own moves: the rings that it removes, and ten times those that it copies.
+int MoveWithin(const Machine& machine, __rlimit_resource resource, rlim_t limit,
+               uint64_t max_bytes_kept = kMaxRingBytesKept) {
+  const pid_t mover = fork();
+  if (mover == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limits{limit, limit};
+    setrlimit(resource, &limits);
+    const MovedRings moved = MoveAbandonedRings(machine.rings(), max_bytes_kept);
+    _exit(static_cast<int>(moved.losses.size() + 10 * moved.copied));
+  }
+  int status = -1;
+  REQUIRE(waitpid(mover, &status, 0) == mover);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
 }
 
 }  // namespace
@@ -98,7 +109,7 @@ TEST_CASE("The rings of ten killed processes are moved beside their recordings, 
   CHECK(moved.removed == 0);
   CHECK(moved.losses.empty());
   CHECK(FilesIn(machine.rings()) == 0);
-  for (uint8_t id = 0; id < 10; ++id) CHECK(ReadFile(machine.copy(id)) == rings[id]);
+  for (uint8_t id = 0; id < 10; ++id) CHECK(ContentOf(machine.copy(id)) == rings[id]);
   struct stat status {};
   REQUIRE(stat(machine.copy(3).c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0640);
@@ -160,7 +171,7 @@ TEST_CASE("A ring stays where it is if its recording cannot be found or has anot
     why = "rec-1.hrec: No such file or directory";
   }
   SECTION("its folder is gone") {
-    damage = [&] { fs::remove_all(fs::path(machine.recording(1)).parent_path()); };
+    damage = [&] { fs::remove_all(machine.recordings()); };
     why = "recordings/: No such file or directory";
   }
   SECTION("replaced by another recording") {
@@ -185,7 +196,7 @@ TEST_CASE("A ring stays where it is if its recording cannot be found or has anot
   damage();
   const MovedRings kept = MoveAbandonedRings(machine.rings());
   CHECK(kept.copied + kept.removed + kept.losses.size() == 0);
-  CHECK(ReadFile(machine.ring(1)) == ring);
+  CHECK(ContentOf(machine.ring(1)) == ring);
   CHECK_FALSE(fs::exists(machine.copy(1)));
   const MovedRings lost = MoveAbandonedRings(machine.rings(), ring.size() - 1);
   REQUIRE(lost.losses.size() == 1);
@@ -210,20 +221,11 @@ TEST_CASE("On a full disk the ring stays and no partial copy remains; it is copi
   const Machine machine;
   const std::string ring = machine.Kill(1);
   // Writing beyond a bound fails as on a full disk.
-  const pid_t mover = fork();
-  if (mover == 0) {
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit bound{300 << 10, 300 << 10};
-    setrlimit(RLIMIT_FSIZE, &bound);
-    _exit(static_cast<int>(MoveAbandonedRings(machine.rings()).copied));
-  }
-  int status = -1;
-  REQUIRE(waitpid(mover, &status, 0) == mover);
-  CHECK(status == 0);
-  CHECK(ReadFile(machine.ring(1)) == ring);
-  CHECK(FilesIn(fs::path(machine.recording(1)).parent_path()) == 1);
+  CHECK(MoveWithin(machine, RLIMIT_FSIZE, 300 << 10) == 0);
+  CHECK(ContentOf(machine.ring(1)) == ring);
+  CHECK(FilesIn(machine.recordings()) == 1);
   CHECK(MoveAbandonedRings(machine.rings()).copied == 1);
-  CHECK(ReadFile(machine.copy(1)) == ring);
+  CHECK(ContentOf(machine.copy(1)) == ring);
 }
 
 TEST_CASE("The limit is four times as high for rings that a process cannot copy because of its own limits") {
@@ -232,23 +234,10 @@ TEST_CASE("The limit is four times as high for rings that a process cannot copy 
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(next);
   const auto descriptors = static_cast<rlim_t>(next) + 2;  // for the folder of the rings and a ring, no further
-  const auto lost_with = [&](__rlimit_resource resource, rlim_t limit, uint64_t max_bytes_kept) {
-    const pid_t mover = fork();
-    if (mover == 0) {
-      signal(SIGXFSZ, SIG_IGN);
-      const rlimit limits{limit, limit};
-      setrlimit(resource, &limits);
-      const MovedRings moved = MoveAbandonedRings(machine.rings(), max_bytes_kept);
-      _exit(static_cast<int>(moved.losses.size() + 10 * moved.copied));
-    }
-    int status = -1;
-    REQUIRE(waitpid(mover, &status, 0) == mover);
-    return WEXITSTATUS(status);
-  };
-  CHECK(lost_with(RLIMIT_FSIZE, 300 << 10, ring.size() / 2) == 0);
-  CHECK(lost_with(RLIMIT_NOFILE, descriptors, ring.size() / 2) == 0);
-  CHECK(ReadFile(machine.ring(1)) == ring);
-  CHECK(lost_with(RLIMIT_FSIZE, 300 << 10, ring.size() / 8) == 1);
+  CHECK(MoveWithin(machine, RLIMIT_FSIZE, 300 << 10, ring.size() / 2) == 0);
+  CHECK(MoveWithin(machine, RLIMIT_NOFILE, descriptors, ring.size() / 2) == 0);
+  CHECK(ContentOf(machine.ring(1)) == ring);
+  CHECK(MoveWithin(machine, RLIMIT_FSIZE, 300 << 10, ring.size() / 8) == 1);
   CHECK(FilesIn(machine.rings()) == 0);
 }
 
@@ -264,9 +253,9 @@ TEST_CASE("A mover replaces what a killed mover left, and follows no link in its
   }
   CHECK(MoveAbandonedRings(machine.rings()).copied == 1);
   CHECK(fs::is_regular_file(fs::symlink_status(machine.copy(1))));
-  CHECK(ReadFile(machine.copy(1)) == ring);
-  CHECK(ReadFile(machine.path("victim")) == "precious");
-  CHECK(FilesIn(fs::path(machine.recording(1)).parent_path()) == 2);
+  CHECK(ContentOf(machine.copy(1)) == ring);
+  CHECK(ContentOf(machine.path("victim")) == "precious");
+  CHECK(FilesIn(machine.recordings()) == 2);
 }
 
 TEST_CASE("Concurrent movers lose no ring, even if some are killed") {
@@ -287,37 +276,28 @@ TEST_CASE("Concurrent movers lose no ring, even if some are killed") {
   }
   for (const pid_t mover : movers) waitpid(mover, nullptr, 0);
   CHECK(MoveAbandonedRings(machine.rings(), 0).losses.empty());
-  for (uint8_t id = 0; id < kRings; ++id) CHECK(ReadFile(machine.copy(id)) == rings[id]);
-  CHECK(FilesIn(fs::path(machine.recording(1)).parent_path()) == 2 * kRings);
+  for (uint8_t id = 0; id < kRings; ++id) CHECK(ContentOf(machine.copy(id)) == rings[id]);
+  CHECK(FilesIn(machine.recordings()) == 2 * kRings);
 }
 
-TEST_CASE("Rings and folders of other users are not touched") {
+TEST_CASE("Rings of other users are not touched, and the owner of a recording's folder cannot make its ring readable") {
   if (geteuid() != 0) {
     WARN("needs root, to be two users");
     return;
   }
   const Machine machine;
-  const std::string ring = machine.Kill(1);
+  const std::string of_other = machine.Kill(1), ring = machine.Kill(2);
   REQUIRE(chown(machine.ring(1).c_str(), 65534, 65534) == 0);
-  const MovedRings moved = MoveAbandonedRings(machine.rings(), 0);
-  CHECK(moved.copied + moved.removed + moved.losses.size() == 0);
-  CHECK(ReadFile(machine.ring(1)) == ring);
-}
-
-TEST_CASE("The owner of the recording's folder cannot make the ring readable") {
-  if (geteuid() != 0) {
-    WARN("needs root, to be two users");
-    return;
-  }
-  const Machine machine;
-  const std::string ring = machine.Kill(1);
   // In the place of the recording, with the id that the ring's name tells.
-  REQUIRE(chmod(machine.recording(1).c_str(), 0666) == 0);
-  REQUIRE(chown(machine.recording(1).c_str(), 65534, 65534) == 0);
-  CHECK(MoveAbandonedRings(machine.rings(), 0).copied == 1);
-  CHECK(ReadFile(machine.copy(1)) == ring);
+  REQUIRE(chmod(machine.recording(2).c_str(), 0666) == 0);
+  REQUIRE(chown(machine.recording(2).c_str(), 65534, 65534) == 0);
+  const MovedRings moved = MoveAbandonedRings(machine.rings(), 0);
+  CHECK(moved.copied == 1);
+  CHECK(moved.removed + moved.losses.size() == 0);
+  CHECK(ContentOf(machine.ring(1)) == of_other);
+  CHECK(ContentOf(machine.copy(2)) == ring);
   struct stat status {};
-  REQUIRE(stat(machine.copy(1).c_str(), &status) == 0);
+  REQUIRE(stat(machine.copy(2).c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0600);
 }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -16,22 +15,12 @@
 #include "tests/crash/killed_process.h"
 #include "tests/crash/points.h"
 #include "tests/crash/recovery_check.h"
+#include "tests/support/files.h"
 
 namespace heaprec::crash {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-
-uint64_t NumberIn(const char* name, uint64_t otherwise) {
-  const char* const value = getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
-std::string FreshFolder() {
-  std::string folder = "/dev/shm/heaprec-kill-XXXXXX";
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  return folder;
-}
 
 enum class Files { kOne, kBounded, kRotated };
 
@@ -40,7 +29,7 @@ Plan RandomPlan(std::mt19937_64& random) {
     return std::uniform_int_distribution<uint64_t>(least, most)(random);
   };
   Plan plan;
-  plan.folder = FreshFolder();
+  plan.folder = testing::MakeFolder(testing::kSharedMemory);
   plan.seed = random();
   plan.threads = static_cast<uint32_t>(among(1, 6));
   plan.lanes = static_cast<uint32_t>(among(1, 8));

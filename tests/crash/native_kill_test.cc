@@ -29,6 +29,7 @@
 #include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/drain.h"
 #include "tests/crash/points.h"
+#include "tests/support/files.h"
 #include "tools/analysis/health/verification.h"
 #include "tools/input/recording.h"
 
@@ -221,11 +222,6 @@ std::vector<std::string> Examine(const Plan& plan, Totals* totals) {
   return findings;
 }
 
-uint64_t NumberIn(const char* name, uint64_t otherwise) {
-  const char* const value = getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
 // Kills at `point` (empty: at a random moment, after `after_us`), and looks.
 void KillAndExamine(const Plan& plan, Churn churn, const std::string& point, uint64_t passing, useconds_t after_us,
                     Totals* totals) {
@@ -273,9 +269,7 @@ void Report(const Totals& totals) {
 
 Plan RandomPlan(std::mt19937_64& random) {
   constexpr uint64_t kMs = 1'000'000;
-  std::string folder = "/dev/shm/heaprec-kill-XXXXXX";
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  Plan plan{.folder = folder, .seed = random()};
+  Plan plan{.folder = testing::MakeFolder(testing::kSharedMemory), .seed = random()};
   plan.threads = 1 + random() % 4;
   plan.lanes = 16 + random() % 17;
   plan.interval_ns = (20 + random() % 100) * kMs;

@@ -1,12 +1,10 @@
 // 64 threads that give ten times what the lanes and an interval hold: every point has a lifecycle event, to the last
 // one. Run it with --config=tsan.
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <filesystem>
 
 #include "tests/crash/killed_process.h"
+#include "tests/support/files.h"
 #include "tools/input/recording.h"
 
 namespace heaprec::crash {
@@ -19,9 +17,9 @@ uint64_t Lost(const format::StreamCounters& counters, format::LossReason loss) {
 }  // namespace
 
 TEST_CASE("Under ten times the load the counters are exact, and the sums contain all that is not lost") {
+  const testing::Folder folder(testing::kSharedMemory);
   Plan plan;
-  plan.folder = "/dev/shm/heaprec-load-XXXXXX";
-  REQUIRE(mkdtemp(plan.folder.data()) != nullptr);
+  plan.folder = folder.path();
   plan.threads = kMaxThreads;
   plan.lanes = 32;
   plan.lane_bytes = 16 << 10;
@@ -75,7 +73,6 @@ TEST_CASE("Under ten times the load the counters are exact, and the sums contain
   double lost_weight = 0;
   for (const double of_reason : counters.lost_weight) lost_weight += of_reason;
   CHECK(std::abs(lost_weight / refused_weight - 1) < 1e-9);
-  std::filesystem::remove_all(plan.folder);
 }
 
 }  // namespace heaprec::crash

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 namespace heaprec::crash {
@@ -94,6 +95,12 @@ inline constexpr auto kPoints = std::to_array<std::string_view>({
 
 // Of this thread, so far.
 inline thread_local uint64_t samples_committed = 0;
+
+// An environment variable of the long forms.
+inline uint64_t NumberIn(const char* name, uint64_t otherwise) {
+  const char* const value = getenv(name);  // NOLINT(concurrency-mt-unsafe): only read
+  return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
+}
 
 // Called with each NativePointRecord once it has been committed, inside malloc. Null: no call.
 inline void (*native_point_committed)(const void* record) = nullptr;

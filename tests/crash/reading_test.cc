@@ -6,31 +6,27 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "tests/crash/killed_process.h"
+#include "tests/crash/points.h"
 #include "tests/crash/recovery_check.h"
+#include "tests/support/files.h"
 
 namespace heaprec::crash {
 namespace {
 
 constexpr uint64_t kReadsOfOne = 25;
 
-uint64_t Reads() {
-  const char* const value = getenv("HEAPREC_READS");  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr ? std::strtoull(value, nullptr, 10) : 100;
-}
-
 }  // namespace
 
 TEST_CASE("Each prefix that is read during writing is complete, in order and without gaps") {
+  const uint64_t reads = NumberIn("HEAPREC_READS", 100);
   size_t events = 0;
-  for (uint64_t recording = 0; recording * kReadsOfOne < Reads(); ++recording) {
+  for (uint64_t recording = 0; recording * kReadsOfOne < reads; ++recording) {
+    const testing::Folder folder(testing::kSharedMemory);
     Plan plan;
-    plan.folder = "/dev/shm/heaprec-read-XXXXXX";
-    REQUIRE(mkdtemp(plan.folder.data()) != nullptr);
+    plan.folder = folder.path();
     plan.seed = recording + 1;
     plan.threads = 1 + recording % 4;
     plan.pause_ns = 200'000;
@@ -55,9 +51,8 @@ TEST_CASE("Each prefix that is read during writing is complete, in order and wit
     }
     kill(child, SIGKILL);
     CHECK(waitpid(child, nullptr, 0) == child);
-    std::filesystem::remove_all(plan.folder);
   }
-  CHECK(events > Reads());
+  CHECK(events > reads);
 }
 
 }  // namespace heaprec::crash

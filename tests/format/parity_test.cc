@@ -65,16 +65,14 @@ struct Reading {
 
 Reading ReadingOf(const ByteBuffer& bytes) {
   Reading reading;
-  MemoryByteSource source(bytes);
-  auto reader = Reader::Open(&source);
-  REQUIRE(reader.ok());
-  while (auto block = (*reader)->Next()) {
+  const Opened file(bytes);
+  while (auto block = file.reader->Next()) {
     if (reading.blocks.empty() || reading.blocks.back().chunk != block->chunk) reading.names.emplace_back();
     reading.names.back() = *block->dictionaries;
     block->dictionaries = nullptr;
     reading.blocks.push_back(std::move(*block));
   }
-  reading.skipped = (*reader)->skipped();
+  reading.skipped = file.reader->skipped();
   return reading;
 }
 

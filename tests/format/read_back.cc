@@ -10,17 +10,38 @@
 
 namespace heaprec::format::testing {
 
+Opened::Opened(Bytes bytes) : source(bytes) {
+  auto opened = Reader::Open(&source);
+  REQUIRE(opened.ok());
+  reader = std::move(*opened);
+}
+
+std::vector<std::string> ReadResult::why() const {
+  std::vector<std::string> reasons;
+  for (const SkippedRange& range : skipped) reasons.emplace_back(range.why);
+  return reasons;
+}
+
 ReadResult Read(Bytes bytes) {
-  MemoryByteSource source(bytes);
-  auto reader = Reader::Open(&source);
-  REQUIRE(reader.ok());
+  const Opened file(bytes);
   ReadResult result;
-  result.blocks = ReadAll(reader->get());
-  result.skipped = (*reader)->skipped();
+  result.blocks = ReadAll(file.reader.get());
+  result.skipped = file.reader->skipped();
   return result;
 }
 
 namespace {
+
+// NaN and infinity come back bit by bit.
+bool SameWeight(double got, double given) {
+  return std::bit_cast<uint64_t>(got) == std::bit_cast<uint64_t>(given) || WeightsAgree(given, got);
+}
+
+bool SameNumbers(const Sample& got, const Sample& given) {
+  return got.id == given.id && got.time_ns == given.time_ns / kTickNs * kTickNs && got.kind == given.kind &&
+         got.size == given.size && got.tlab_size == given.tlab_size && got.window == given.window &&
+         SameWeight(got.weight, given.weight);
+}
 
 void RequireSame(const std::vector<PlainSample>& read, const std::vector<PlainSample>& given) {
   REQUIRE(read.size() == given.size());
@@ -28,15 +49,7 @@ void RequireSame(const std::vector<PlainSample>& read, const std::vector<PlainSa
     const PlainSample& got = read[i];
     const PlainSample& want = given[i];
     CAPTURE(i);
-    REQUIRE(got.sample.id == want.sample.id);
-    REQUIRE(got.sample.time_ns == want.sample.time_ns / kTickNs * kTickNs);
-    REQUIRE(got.sample.kind == want.sample.kind);
-    REQUIRE(got.sample.size == want.sample.size);
-    REQUIRE(got.sample.tlab_size == want.sample.tlab_size);
-    REQUIRE(got.sample.window == want.sample.window);
-    const double weight = want.sample.weight;  // NaN and infinity come back bit by bit
-    const bool same_bits = std::bit_cast<uint64_t>(weight) == std::bit_cast<uint64_t>(got.sample.weight);
-    REQUIRE((same_bits || WeightsAgree(weight, got.sample.weight)));
+    REQUIRE(SameNumbers(got.sample, want.sample));
     REQUIRE(got.thread == want.thread);
     REQUIRE(got.class_name == want.class_name);
     REQUIRE(got.stack == want.stack);
@@ -114,13 +127,6 @@ bool SameStack(const PlainSample& got, const PlainSample& given) {
     if (!SameOrLost(got.stack[got.stack.size() - i], given.stack[given.stack.size() - i])) return false;
   }
   return true;
-}
-
-bool SameNumbers(const Sample& got, const Sample& given) {
-  const bool same_weight = std::bit_cast<uint64_t>(got.weight) == std::bit_cast<uint64_t>(given.weight) ||
-                           WeightsAgree(given.weight, got.weight);
-  return got.id == given.id && got.time_ns == given.time_ns / kTickNs * kTickNs && got.kind == given.kind &&
-         got.size == given.size && got.tlab_size == given.tlab_size && got.window == given.window && same_weight;
 }
 
 }  // namespace

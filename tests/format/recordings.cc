@@ -387,6 +387,7 @@ void RandomRecording::AddBlock(ChunkWriter* writer, int samples, bool last, bool
   if (!header) std::abort();
   const size_t end = begin + kBlockHeaderBytes + header->payload_bytes;
   if (!has_parity_) bytes->resize(end);
+  block_begins_.push_back(bytes_.size() + begin);
   block_ends_.push_back(bytes_.size() + end);
   ByteSink(&bytes_).Append(*bytes);
   blocks_.push_back(std::move(plain));

@@ -43,7 +43,9 @@ class RandomRecording {
   const FileHeader& header() const { return header_; }
   const ByteBuffer& bytes() const { return bytes_; }
   const std::vector<PlainBlock>& blocks() const { return blocks_; }
-  // Where each block ends in bytes(), a parity record behind it excluded, and where each chunk begins.
+  // Where each block begins and ends in bytes(), without the header of its chunk in front of it and a parity record
+  // behind it, and where each chunk begins.
+  const std::vector<size_t>& block_begins() const { return block_begins_; }
   const std::vector<size_t>& block_ends() const { return block_ends_; }
   const std::vector<size_t>& chunk_begins() const { return chunk_begins_; }
 
@@ -75,7 +77,7 @@ class RandomRecording {
   FileHeader header_;
   ByteBuffer bytes_;
   std::vector<PlainBlock> blocks_;
-  std::vector<size_t> block_ends_, chunk_begins_;
+  std::vector<size_t> block_begins_, block_ends_, chunk_begins_;
   uint32_t next_chunk_ = 0, next_window_ = 1, next_exception_window_ = kWindowStreamBit + 1,
            next_native_window_ = kNativeWindowBit + 1, next_mapping_window_ = kMappingWindowBit + 1;
   uint64_t next_id_ = 1, next_state_ = 1, now_ns_ = 0;

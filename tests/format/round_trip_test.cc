@@ -23,10 +23,8 @@ TEST_CASE("Every field of the file header round-trips") {
   given.start.next_interval[Stream::kAllocations] = 61;
   given.start.intervals_with_points[Stream::kExceptions] = 12;
   given.start.lane_positions = {1, 1 << 20, 0};
-  MemoryByteSource source(EncodeFileHeader(given));
-  auto reader = Reader::Open(&source);
-  REQUIRE(reader.ok());
-  const FileHeader& read = (*reader)->header();
+  const Opened file(EncodeFileHeader(given));
+  const FileHeader& read = file.reader->header();
   CHECK(read.recording_id == given.recording_id);
   CHECK(read.start_epoch_ns == given.start_epoch_ns);
   CHECK(read.start_monotonic_ns == given.start_monotonic_ns);
@@ -56,8 +54,8 @@ TEST_CASE("Every field of the file header round-trips") {
   CHECK(read.native_not_seen == given.native_not_seen);
   CHECK(read.start == given.start);
   CHECK(read.service_labels == given.service_labels);
-  CHECK_FALSE((*reader)->Next().has_value());
-  CHECK((*reader)->skipped().empty());
+  CHECK_FALSE(file.reader->Next().has_value());
+  CHECK(file.reader->skipped().empty());
 }
 
 TEST_CASE("Written data round-trips, for many seeds") {

@@ -15,8 +15,7 @@
 #include "format/codec/row_table.h"
 #include "format/reader/row_interval.h"
 #include "format/writer/chunk_writer.h"
-#include "tests/format/memory_source.h"
-#include "tests/format/recordings.h"
+#include "tests/format/read_back.h"
 
 namespace heaprec::format::testing {
 namespace {
@@ -277,19 +276,11 @@ std::vector<Given> Joined(Reader* reader) {
 }
 
 std::vector<Given> Joined(const ByteBuffer& bytes, size_t* skipped = nullptr) {
-  MemoryByteSource source(bytes);
-  auto reader = Reader::Open(&source);
-  REQUIRE(reader.ok());
-  (*reader)->JoinRowIntervals();
-  std::vector<Given> all = Joined(reader->get());
-  if (skipped != nullptr) *skipped = (*reader)->skipped().size();
+  const Opened file(bytes);
+  file.reader->JoinRowIntervals();
+  std::vector<Given> all = Joined(file.reader.get());
+  if (skipped != nullptr) *skipped = file.reader->skipped().size();
   return all;
-}
-
-ByteBuffer Without(const ByteBuffer& bytes, size_t begin, size_t end) {
-  ByteBuffer left(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(begin));
-  left.insert(left.end(), bytes.begin() + static_cast<std::ptrdiff_t>(end), bytes.end());
-  return left;
 }
 
 }  // namespace
@@ -308,11 +299,10 @@ TEST_CASE("The blocks of a row interval are returned as one, with all its rows")
   recorded.Last(10, &ending);
   CHECK(Joined(recorded.bytes()) == std::vector<Given>{{1, 3, 1}, {3, 15, 3}, {2, 15, 2}, {2, 19, 2}});
 
-  MemoryByteSource source(recorded.bytes());
-  auto reader = Reader::Open(&source);
+  const Opened file(recorded.bytes());
   std::vector<std::optional<RowInterval>> intervals;
   std::vector<size_t> rows;
-  while (const auto block = (*reader)->Next()) {
+  while (const auto block = file.reader->Next()) {
     intervals.push_back(block->row_interval);
     rows.push_back(block->rows.size());
   }
@@ -336,7 +326,7 @@ TEST_CASE("An interval with a missing block has no rows, and the damage is repor
   for (const size_t lost : {1, 2, 3}) {
     CAPTURE(lost);
     for (const bool is_cut_out : {false, true}) {
-      const ByteBuffer left = is_cut_out ? Without(recorded.bytes(), begins[lost], begins[lost + 1])
+      const ByteBuffer left = is_cut_out ? Dropped(recorded.bytes(), begins[lost], begins[lost + 1])
                                          : Flipped(recorded.bytes(), begins[lost] + kBlockHeaderBytes + 9, 0xff);
       MemoryByteSource source(left);
       auto reader = Reader::Open(&source);
@@ -356,7 +346,7 @@ TEST_CASE("An interval with a missing block has no rows, and the damage is repor
   }
   // Without its last block, and without the last two.
   size_t skipped = 0;
-  CHECK(Joined(Without(recorded.bytes(), begins[4], begins[5]), &skipped) == std::vector<Given>{{4, -1, 0}, {1, 2, 1}});
+  CHECK(Joined(Dropped(recorded.bytes(), begins[4], begins[5]), &skipped) == std::vector<Given>{{4, -1, 0}, {1, 2, 1}});
   CHECK(skipped == 1);
 }
 

@@ -7,7 +7,6 @@
 
 #include "recorder/unwind/cfi_cache.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -28,7 +28,7 @@ std::vector<Input> Seeds() {
 
 void Check(const uint8_t* bytes, size_t size) {
   if (size == 0) return;
-  const auto rest = std::as_bytes(std::span(bytes + 1, size - 1));
+  const auto rest = BytesOf(bytes + 1, size - 1);
   const size_t split = bytes[0] * rest.size() / 256;
   ReadWhole(Seal(Framed(rest.first(split), kNames), Framed(rest.subspan(split), kNames)));
 }

@@ -8,7 +8,6 @@
 
 #include "base/elf_file.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
 namespace {

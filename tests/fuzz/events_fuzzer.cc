@@ -28,7 +28,7 @@ std::vector<Input> Seeds() {
 
 void Check(const uint8_t* bytes, size_t size) {
   static const format::ByteBuffer names = RawBlocks(Named(), 1)[0];
-  ReadWhole(Seal(names, Framed(std::as_bytes(std::span(bytes, size)), kEvents)));
+  ReadWhole(Seal(names, Framed(BytesOf(bytes, size), kEvents)));
 }
 
 const Registered kRegistered({.name = "events", .seeds = Seeds, .check = Check});

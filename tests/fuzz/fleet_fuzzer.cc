@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 #include "tools/fleet/server/http.h"
 #include "tools/fleet/server/native_block.h"
 #include "tools/fleet/server/server.h"
@@ -57,7 +56,7 @@ std::vector<Input> Seeds() {
 }
 
 void Check(const uint8_t* bytes, size_t size) {
-  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  const std::string text(TextOf(bytes, size));
   const auto answer = DecodeNative(text);
   if (answer.ok()) {
     ReadAll(*answer);

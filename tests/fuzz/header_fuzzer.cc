@@ -27,9 +27,7 @@ std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   for (const uint32_t seed : {31U, 32U}) {
     Input fields;
-    for (const std::byte byte : EncodeHeaderFields(format::testing::SomeFileHeader(seed))) {
-      fields.push_back(static_cast<uint8_t>(byte));
-    }
+    Append(EncodeHeaderFields(format::testing::SomeFileHeader(seed)), &fields);
     seeds.push_back(fields);
   }
   return seeds;
@@ -37,7 +35,7 @@ std::vector<Input> Seeds() {
 
 void Check(const uint8_t* bytes, size_t size) {
   using namespace format;  // NOLINT(google-build-using-namespace)
-  const Bytes fields = std::as_bytes(std::span(bytes, size));
+  const Bytes fields = BytesOf(bytes, size);
   const ByteBuffer file = SealHeader(fields);
   ReadWhole(file);
   ReadWhole(fields);

@@ -5,7 +5,6 @@
 #include "tests/format/memory_source.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
-#include "tests/fuzz/require.h"
 #include "tests/tools/jfr_builder.h"
 #include "tools/import/jfr/importer.h"
 #include "tools/input/recording.h"
@@ -121,7 +120,7 @@ void Import(format::Bytes bytes, tools::jfr::EventSet set) {
 std::vector<Input> Seeds() { return {Seed(true), Seed(false)}; }
 
 void Check(const uint8_t* bytes, size_t size) {
-  const auto file = std::as_bytes(std::span(bytes, size));
+  const auto file = BytesOf(bytes, size);
   for (const auto set : {tools::jfr::EventSet::kSamples, tools::jfr::EventSet::kTlabs}) {
     Import(file, set);
   }

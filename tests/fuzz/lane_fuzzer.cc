@@ -6,7 +6,6 @@
 
 #include "tests/format/ring_image.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
 namespace {
@@ -54,10 +53,10 @@ std::vector<Input> Seeds() {
     const uint64_t length = head - start;
     Input lane{static_cast<uint8_t>(start), static_cast<uint8_t>(start >> 8), static_cast<uint8_t>(length),
                static_cast<uint8_t>(length >> 8)};
-    for (const std::byte byte : image.lane(0)) lane.push_back(static_cast<uint8_t>(byte));
+    Append(image.lane(0), &lane);
     seeds.push_back(lane);
     Input whole;
-    for (const std::byte byte : image.bytes()) whole.push_back(static_cast<uint8_t>(byte));
+    Append(image.bytes(), &whole);
     std::memcpy(whole.data() + heaprec::format::kRingHeaderBytes, &head, sizeof(head));
     std::memcpy(whole.data() + heaprec::format::kRingHeaderBytes + 8, &start, sizeof(start));
     seeds.push_back(whole);

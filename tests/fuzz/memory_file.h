@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace heaprec::fuzz {
 

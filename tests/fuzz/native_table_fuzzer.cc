@@ -8,7 +8,6 @@
 #include "format/native/native_table.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
-#include "tests/fuzz/require.h"
 #include "tools/input/native_table_file.h"
 
 namespace heaprec::fuzz {

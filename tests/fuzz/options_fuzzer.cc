@@ -6,25 +6,20 @@
 #include "recorder/agent/options/command.h"
 #include "recorder/agent/options/options.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
 namespace {
 
 std::vector<Input> Seeds() {
-  std::vector<Input> seeds;
-  for (const std::string_view text :
-       {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,maxsamples=1000,strict", "rate:6/min,source:jvmti",
-        "throttle=window,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
-        "ring=off,sync=none,loglevel=debug",
-        "start:rate:20,reply=/x/%p", "stop,reply=/x", "file=a\\,b\\\\,@x\\,y", "stop", "status=/x", ",,=,:,rate="}) {
-    seeds.emplace_back(text.begin(), text.end());
-  }
-  return seeds;
+  return InputsOf(
+      {"file=/x/rec-%p-%t.bin,rate=150/s,duration=30s,delay=1m,maxsamples=1000,strict", "rate:6/min,source:jvmti",
+       "throttle=window,stackdepth=1024,stacks=jvmti,live=500,exceptions=on,exceptions.rate=10,"
+       "ring=off,sync=none,loglevel=debug",
+       "start:rate:20,reply=/x/%p", "stop,reply=/x", "file=a\\,b\\\\,@x\\,y", "stop", "status=/x", ",,=,:,rate="});
 }
 
 void Check(const uint8_t* bytes, size_t size) {
-  std::string text(reinterpret_cast<const char*>(bytes), size);
+  std::string text(TextOf(bytes, size));
   for (char& c : text) c = c == '@' ? '_' : c;  // files are another test's business
   const auto options = agent::ParseOptions(text);
   if (options.ok()) {

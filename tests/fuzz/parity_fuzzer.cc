@@ -77,7 +77,7 @@ std::vector<Input> Seeds() {
   recording.AddChunk(3, 30, /*ending=*/true);
   for (const uint8_t mode : {0, 1}) {
     Input input{mode};
-    for (const std::byte byte : recording.bytes()) input.push_back(static_cast<uint8_t>(byte));
+    Append(recording.bytes(), &input);
     seeds.push_back(input);
   }
   return seeds;
@@ -87,7 +87,7 @@ void Check(const uint8_t* bytes, size_t size) {
   using format::Bytes;
   constexpr size_t kPlace = 4;
   if (size <= 1 + kPlace) return;
-  const Bytes rest = std::as_bytes(std::span(bytes + 1, size - 1));
+  const Bytes rest = BytesOf(bytes + 1, size - 1);
   if (bytes[0] == 0) {
     Read(rest);
   } else {

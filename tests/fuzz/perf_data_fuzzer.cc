@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 #include "tools/control/java_process.h"
 
 namespace heaprec::fuzz {
@@ -37,8 +36,7 @@ std::vector<Input> Seeds() {
 }
 
 void Check(const uint8_t* bytes, size_t size) {
-  for (const auto& [name, text] :
-       tools::PerfDataStrings(std::string_view(reinterpret_cast<const char*>(bytes), size))) {
+  for (const auto& [name, text] : tools::PerfDataStrings(TextOf(bytes, size))) {
     Require(name.size() < size && text.size() < size);
   }
 }

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 #include "tools/query/compare/budget.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/time_point.h"
@@ -34,7 +33,7 @@ std::vector<Input> Seeds() {
 
 void Check(const uint8_t* bytes, size_t size) {
   using namespace tools;  // NOLINT(google-build-using-namespace)
-  const std::string_view input(reinterpret_cast<const char*>(bytes), size);
+  const std::string_view input = TextOf(bytes, size);
   const size_t zero = std::min(input.find('\0'), input.size());
   const std::string words(input.substr(0, zero));
   const std::string_view name = input.substr(std::min(zero + 1, input.size()));

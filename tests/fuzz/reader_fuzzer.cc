@@ -31,7 +31,7 @@ ByteBuffer SealPayload(Bytes payload) {
 
 Input WithMode(uint8_t mode, Bytes bytes) {
   Input input{mode};
-  for (const std::byte byte : bytes) input.push_back(static_cast<uint8_t>(byte));
+  Append(bytes, &input);
   return input;
 }
 
@@ -56,7 +56,7 @@ std::vector<Input> Seeds() {
 void Check(const uint8_t* bytes, size_t size) {
   using format::Bytes;
   if (size == 0) return;
-  const Bytes rest = std::as_bytes(std::span(bytes + 1, size - 1));
+  const Bytes rest = BytesOf(bytes + 1, size - 1);
   switch (bytes[0]) {
     case 1:
       ReadWhole(SealRaw(rest));

@@ -14,7 +14,6 @@
 #include "tests/format/ring_image.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
-#include "tests/fuzz/require.h"
 #include "tools/input/recording.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/text/output.h"
@@ -63,8 +62,8 @@ Input Seed(uint32_t blocks) {
   const auto size = static_cast<uint32_t>(file.size());
   Input input(4);
   std::memcpy(input.data(), &size, sizeof(size));
-  for (const std::byte byte : file) input.push_back(static_cast<uint8_t>(byte));
-  for (const std::byte byte : ring.bytes()) input.push_back(static_cast<uint8_t>(byte));
+  Append(file, &input);
+  Append(ring.bytes(), &input);
   return input;
 }
 
@@ -101,7 +100,7 @@ void Check(const uint8_t* bytes, size_t size) {
   if (size < 4) return;
   uint32_t file_bytes = 0;
   std::memcpy(&file_bytes, bytes, sizeof(file_bytes));
-  const auto rest = std::as_bytes(std::span(bytes + 4, size - 4));
+  const auto rest = BytesOf(bytes + 4, size - 4);
   const size_t split = std::min<size_t>(file_bytes, rest.size());
   Recover(rest.first(split), {rest.begin() + static_cast<std::ptrdiff_t>(split), rest.end()});
 }

@@ -3,23 +3,18 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 #include "tools/control/agent_replies.h"
 
 namespace heaprec::fuzz {
 namespace {
 
 std::vector<Input> Seeds() {
-  std::vector<Input> seeds;
-  for (const std::string_view text : {"0\nreturn code: 0\n", "0\nreturn code: 1\n", "101\nfailed\nagain\n", "100\n",
-                                      "0\nEnableDynamicAgentLoading", "ok\nrecording /x/rec.bin\n", "error\nwhy\n"}) {
-    seeds.emplace_back(text.begin(), text.end());
-  }
-  return seeds;
+  return InputsOf({"0\nreturn code: 0\n", "0\nreturn code: 1\n", "101\nfailed\nagain\n", "100\n",
+                   "0\nEnableDynamicAgentLoading", "ok\nrecording /x/rec.bin\n", "error\nwhy\n"});
 }
 
 void Check(const uint8_t* bytes, size_t size) {
-  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  const std::string text(TextOf(bytes, size));
   const auto judged = tools::ParseJvmReply(text);
   const std::string& sentence = judged.ok() ? judged->sentence : judged.error().message;
   Require(!sentence.empty() && sentence.find('\n') == std::string::npos);

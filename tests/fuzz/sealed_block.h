@@ -7,7 +7,6 @@
 #include "tests/format/memory_source.h"
 #include "tests/format/recordings.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/require.h"
 
 namespace heaprec::fuzz {
 
@@ -55,7 +54,7 @@ Input Unframed(format::Bytes raw, const uint64_t (&numbers)[kNumbers]) {
     input.push_back(static_cast<uint8_t>(at - std::begin(numbers)));
     input.push_back(static_cast<uint8_t>(section.body.size()));
     input.push_back(static_cast<uint8_t>(section.body.size() >> 8));
-    for (const std::byte byte : section.body) input.push_back(static_cast<uint8_t>(byte));
+    Append(section.body, &input);
   }
   return input;
 }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -17,19 +18,25 @@
 #include <thread>
 #include <vector>
 
+#include "recorder/arch/code_patch.h"
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
 #include "recorder/hotspot/jdk_rules.h"
 #include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/libjvm/vtable_slots.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/unwind/symbolizer.h"
-#include "tests/hotspot/jdk.h"
+#include "tests/support/java_run.h"
 
 namespace heaprec::hotspot {
 namespace {
+
+using testing::FreshFolder;
+
+std::string LibJvmFile() { return testing::JavaHome() + "/lib/server/libjvm.so"; }
 
 void* LoadedLibJvm() {
   static void* const library = dlopen(LibJvmFile().c_str(), RTLD_NOW);
@@ -42,6 +49,7 @@ LibJvm Located() {
   LoadedLibJvm();
   const auto libjvm = LibJvm::Locate();
   REQUIRE(libjvm.ok());
+  REQUIRE(libjvm->constants_begin != 0);
   return *libjvm;
 }
 
@@ -62,6 +70,14 @@ void CopyLibJvm(const std::string& objcopy_options, const std::string& to) {
   REQUIRE(note != std::string::npos);
   file.seekp(static_cast<std::streamoff>(note + 12));
   file.write("\xab\xcd", 2);
+}
+
+// Of a copy that CopyLibJvm makes.
+LibJvm Copied() {
+  LibJvm libjvm = Located();
+  libjvm.path = FreshFolder() + "/libjvm.so";
+  libjvm.build_id.replace(0, 4, "abcd");
+  return libjvm;
 }
 
 TEST_CASE("Text, base and build id of the loaded libjvm equal those of its file") {
@@ -108,24 +124,20 @@ TEST_CASE("Both functions of AllocTracer are found and can be detoured") {
 
 TEST_CASE("A stripped libjvm is an error that names the build id, and a cached debug file helps") {
   const auto direct = SymbolTable::Load(Located());
-  LibJvm libjvm = Located();
-  libjvm.path = TestFolder() + "/libjvm_stripped.so";
+  const LibJvm libjvm = Copied();
   CopyLibJvm("--strip-all", libjvm.path);
-  libjvm.build_id.replace(0, 4, "abcd");
   REQUIRE(native::OpenElf(libjvm.path)->BuildId() == libjvm.build_id);
   const auto none = SymbolTable::Load(libjvm);
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().message.find(libjvm.build_id) != std::string::npos);
 
-  const std::string cache = TestFolder() + "/debuginfod_cache";
+  const std::string cache = FreshFolder();
   const std::string debug = cache + "/" + libjvm.build_id + "/debuginfo";
   std::filesystem::create_directories(cache + "/" + libjvm.build_id);
   CopyLibJvm("--only-keep-debug", debug);
   REQUIRE(setenv("DEBUGINFOD_CACHE_PATH", cache.c_str(), 1) == 0);  // NOLINT(concurrency-mt-unsafe)
   const auto cached = SymbolTable::Load(libjvm);
   unsetenv("DEBUGINFOD_CACHE_PATH");  // NOLINT(concurrency-mt-unsafe)
-  std::filesystem::remove_all(cache);
-  std::filesystem::remove(libjvm.path);
   REQUIRE(cached.ok());
   CHECK(cached->origin() == debug);
   REQUIRE(direct->FindFirst(kInNewTlab).has_value());
@@ -134,13 +146,10 @@ TEST_CASE("A stripped libjvm is an error that names the build id, and a cached d
 
 TEST_CASE("A stripped libjvm uses the debug file that it names, if the build id is the same") {
   const auto direct = SymbolTable::Load(Located());
-  LibJvm libjvm = Located();
-  libjvm.path = TestFolder() + "/libjvm_linked.so";
-  libjvm.build_id.replace(0, 4, "abcd");
-  const std::string folder = TestFolder() + "/.debug";
-  std::filesystem::create_directories(folder);
-  const std::string beside = TestFolder() + "/libjvm_linked.debug";
-  const std::string below = folder + "/libjvm_linked.debug";
+  LibJvm libjvm = Copied();
+  const std::filesystem::path folder = std::filesystem::path(libjvm.path).parent_path();
+  std::filesystem::create_directory(folder / ".debug");
+  const std::string beside = folder / "libjvm.debug", below = folder / ".debug/libjvm.debug";
   CopyLibJvm("--only-keep-debug", beside);
   CopyLibJvm("--strip-all --remove-section=.gnu_debuglink --add-gnu-debuglink=" + beside, libjvm.path);
   for (const std::string& place : {beside, below}) {
@@ -153,16 +162,12 @@ TEST_CASE("A stripped libjvm uses the debug file that it names, if the build id 
   }
   libjvm.build_id.replace(0, 4, "abce");
   CHECK_FALSE(SymbolTable::Load(libjvm).ok());
-  std::filesystem::remove_all(folder);
-  std::filesystem::remove(libjvm.path);
 }
 
 TEST_CASE("The cold part of a function is not the function; another clone makes its name ambiguous") {
   const auto direct = SymbolTable::Load(Located());
   REQUIRE(direct->FindByPrefix(kSignalHandler).has_value());
-  LibJvm libjvm = Located();
-  libjvm.path = TestFolder() + "/libjvm_clones.so";
-  libjvm.build_id.replace(0, 4, "abcd");
+  const LibJvm libjvm = Copied();
   const std::string add = "--add-symbol " + std::string(kSignalHandler) + "PvS_";
   CopyLibJvm(add + ".cold=.text:64,local,function", libjvm.path);
   const auto cold = SymbolTable::Load(libjvm);
@@ -172,7 +177,6 @@ TEST_CASE("The cold part of a function is not the function; another clone makes 
   const auto part = SymbolTable::Load(libjvm);
   REQUIRE(part.ok());
   CHECK_FALSE(part->FindByPrefix(kSignalHandler).has_value());
-  std::filesystem::remove(libjvm.path);
 }
 
 TEST_CASE("A file of another build is not used") {
@@ -409,6 +413,73 @@ TEST_CASE("Gaps that are not finite are limited, far below overflow") {
     thread.layout().SetUnarmed(thread.get());
     CHECK(thread.threshold() == uint64_t{64} << 20);  // far, but not for ever: another sampler may come
   }
+}
+
+// The vtables of the allocators lie where they lie in a JVM that runs.
+
+uintptr_t Function(const LibJvm& libjvm, size_t index) {
+  const auto symbols = SymbolTable::Load(libjvm);
+  REQUIRE(symbols.ok());
+  const auto address = symbols->FindByPrefix(kAllocatorInitialize[index]);
+  REQUIRE(address.has_value());
+  return *address;
+}
+
+std::vector<uintptr_t> Constants(const LibJvm& libjvm) {
+  std::vector<uintptr_t> words((libjvm.constants_end - libjvm.constants_begin) / sizeof(uintptr_t));
+  std::memcpy(words.data(), reinterpret_cast<const void*>(libjvm.constants_begin), words.size() * sizeof(uintptr_t));
+  return words;
+}
+
+size_t Differences(const std::vector<uintptr_t>& some, const std::vector<uintptr_t>& others) {
+  size_t count = 0;
+  for (size_t i = 0; i < some.size(); ++i) count += some[i] != others[i];
+  return count;
+}
+
+const auto kElsewhere = reinterpret_cast<uintptr_t>(&Differences);
+
+TEST_CASE("The slots of every allocator are found, replaced and restored, and nothing else changes") {
+  const LibJvm libjvm = Located();
+  const auto before = Constants(libjvm);
+  const int protection = arch::RegionOf(libjvm.constants_begin)->protection;
+  for (size_t i = 0; i < kAllocatorsEverywhere; ++i) {
+    INFO(kAllocatorInitialize[i]);
+    auto slots = VtableSlots::Find(libjvm, Function(libjvm, i));
+    REQUIRE(slots.ok());
+    CHECK(slots->size() >= 1);
+    CHECK(slots->size() <= 3);  // its own vtable, and those that inherit it
+    REQUIRE(slots->Point(kElsewhere).ok());
+    CHECK(Differences(before, Constants(libjvm)) == slots->size());
+    REQUIRE(slots->Point(Function(libjvm, i)).ok());
+    CHECK(Differences(before, Constants(libjvm)) == 0);
+  }
+  CHECK(arch::RegionOf(libjvm.constants_begin)->protection == protection);
+  CHECK((protection & PROT_WRITE) == 0);
+}
+
+TEST_CASE("Slots that were changed by other code are not restored") {
+  const LibJvm libjvm = Located();
+  const uintptr_t function = Function(libjvm, 0);
+  auto ours = VtableSlots::Find(libjvm, function);
+  auto theirs = VtableSlots::Find(libjvm, function);
+  REQUIRE((ours.ok() && theirs.ok()));
+  REQUIRE(theirs->Point(kElsewhere).ok());
+  const auto refused = ours->Point(kElsewhere + 1);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("other code") != std::string::npos);
+  CHECK_FALSE(VtableSlots::Find(libjvm, function).ok());  // nothing holds it now
+  REQUIRE(theirs->Point(function).ok());
+  CHECK(ours->Point(kElsewhere).ok());
+  CHECK(ours->Point(function).ok());
+}
+
+TEST_CASE("A function in no vtable, and a libjvm without constants, are errors") {
+  LibJvm libjvm = Located();
+  CHECK_FALSE(VtableSlots::Find(libjvm, kElsewhere).ok());
+  const uintptr_t function = Function(libjvm, 0);
+  libjvm.constants_begin = libjvm.constants_end = 0;
+  CHECK_FALSE(VtableSlots::Find(libjvm, function).ok());
 }
 
 }  // namespace

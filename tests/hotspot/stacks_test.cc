@@ -3,14 +3,13 @@
 //   bazel test //tests/hotspot:stacks_test --test_env=HEAPREC_STACKS=1000000 --test_env=JAVA_HOME=...
 //   --test_timeout=7200
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "tests/hotspot/jdk.h"
+#include "tests/support/java_run.h"
 
 namespace heaprec::hotspot {
 namespace {
@@ -31,18 +30,23 @@ uint64_t Count(const std::string& line, const std::string& name) {
   return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + name.size() + 1, nullptr, 10);
 }
 
-Verdict Compare(const std::string& mode, uint64_t stacks) {
-  const std::string file = TestFolder() + "/verdict";
-  std::filesystem::remove(file);
-  const std::string here = std::filesystem::current_path().string();
-  const std::string command = JavaHome() + "/bin/java " + mode + " -agentpath:" + here +
-                              "/tests/hotspot/libstack_agent.so=" + std::to_string(stacks) + "," + file + " -cp " +
-                              here + "/tests/hotspot/stacks.jar Stacks";
-  INFO(command);
-  REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
-  std::ifstream lines(file);
+Verdict Compare(const std::vector<std::string>& mode, uint64_t stacks) {
+  const std::string file = testing::FreshFolder() + "/verdict";
+  testing::Command command{{testing::JavaHome() + "/bin/java"}};
+  command.args.insert(command.args.end(), mode.begin(), mode.end());
+  for (const std::string& one :
+       {"-agentpath:" + testing::RunfilePath("tests/hotspot/libstack_agent.so") + "=" + std::to_string(stacks) + "," +
+            file,
+        std::string("-cp"), testing::RunfilePath("tests/hotspot/stacks.jar"), std::string("Stacks")}) {
+    command.args.push_back(one);
+  }
+  command.seconds = static_cast<int>(60 + stacks / 20);
+  const testing::Outcome outcome = testing::Run(command);
+  INFO(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
   Verdict verdict;
-  std::getline(lines, verdict.line);
+  verdict.line = testing::ReadFile(file);
+  verdict.line = verdict.line.substr(0, verdict.line.find('\n'));
   verdict.compared = Count(verdict.line, "compared");
   verdict.different = Count(verdict.line, "different");
   verdict.unknown = Count(verdict.line, "unknown");
@@ -51,12 +55,15 @@ Verdict Compare(const std::string& mode, uint64_t stacks) {
 }
 
 TEST_CASE("Walked stacks equal those of GetStackTrace in every mode of the JVM") {
-  const std::vector<std::string> modes = {"", "-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation",
-                                          "-XX:+UseSerialGC -XX:-UseCompressedClassPointers"};
+  const std::vector<std::vector<std::string>> modes = {{},
+                                                       {"-Xint"},
+                                                       {"-XX:TieredStopAtLevel=1"},
+                                                       {"-XX:-TieredCompilation"},
+                                                       {"-XX:+UseSerialGC", "-XX:-UseCompressedClassPointers"}};
   const uint64_t each = StacksWanted() / modes.size();
-  for (const std::string& mode : modes) {
+  for (const std::vector<std::string>& mode : modes) {
     const Verdict verdict = Compare(mode, each);
-    std::cout << mode << ": " << verdict.line << std::endl;
+    std::cout << (mode.empty() ? "" : mode.back()) << ": " << verdict.line << std::endl;
     CHECK(verdict.different == 0);
     CHECK(verdict.compared >= each);
     CHECK(verdict.deep > 0);  // their leaf sides are compared

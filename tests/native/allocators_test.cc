@@ -1,24 +1,12 @@
 // Programs and JVMs whose malloc is another allocator's, preloaded or linked: they end as without heaprec, and what
-// they allocate is seen in every form. Estimates may be off by six standard deviations of theirs: chance alone does
-// that once in 500 million times.
-#include <catch2/catch.hpp>
-#include <cmath>
+// they allocate is seen in every form.
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
+#include <functional>
 
-#include "tests/support/java_run.h"
+#include "tests/native/native_run.h"
 
 namespace heaprec::testing {
 namespace {
-
-using nlohmann::json;
-
-constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 
 struct Allocator {
   std::string file, linked;  // the name of its file; of a program that is linked to it
@@ -36,17 +24,6 @@ const std::vector<Truth> kTruths{{"leak_new", 20e6, 20e6},        {"leak_malloc"
                                  {"through_handle", 20e6, 20e6},  {"churn_vector", 200e6, 0},
                                  {"all_forms", 286'720'000, 0},   {"mixes", 40e6, 0}};
 
-std::string Blocks() { return RunfilePath("tests/native/cxx_blocks"); }
-std::string Exact() { return RunfilePath("recorder/libheaprec-native.so"); }
-
-json Read(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), HeaprecPath());
-  const Outcome outcome = Run(Command{arguments});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
-}
-
 // Runs the program with these libraries in front of all others.
 void RunBlocks(const std::string& program, const std::string& libraries, const std::string& variable) {
   Command command{{program}};
@@ -58,29 +35,18 @@ void RunBlocks(const std::string& program, const std::string& libraries, const s
   CHECK(outcome.out == "done\n");
 }
 
-// The sum of rows whose name ends so, as (bytes, standard deviation).
-std::pair<double, double> SumOf(const json& rows, const std::string& function, const char* what) {
-  double bytes = 0, variance = 0;
-  for (const json& row : rows) {
-    if (!row["name"].get<std::string>().ends_with("." + function)) continue;
-    const json& estimate = row[what]["bytes"];
-    bytes += estimate["value"].get<double>();
-    const double side = std::max(estimate["high"].get<double>() - estimate["value"].get<double>(),
-                                 estimate["value"].get<double>() - estimate["low"].get<double>());
-    variance += side * side / (kSigmasOfInterval * kSigmasOfInterval);
-  }
-  return {bytes, std::sqrt(variance)};
-}
-
 void CheckSampled(const std::string& recording) {
   const json sites = Read({"native", "--json", "--limit", "0", recording});
   for (const Truth& truth : kTruths) {
-    const auto [allocated, deviation] = SumOf(sites["rows"], truth.function, "allocated");
-    CAPTURE(truth.function, allocated, deviation, truth.allocated);
-    CHECK(std::abs(allocated - truth.allocated) <= kSigmas * deviation);
-    const auto [live, live_deviation] = SumOf(sites["rows"], truth.function, "live");
-    CAPTURE(live, live_deviation);
-    CHECK(std::abs(live - truth.live) <= kSigmas * live_deviation);
+    EstimatedSum allocated, live;
+    for (const json& row : sites["rows"]) {
+      if (!row["name"].get<std::string>().ends_with("." + truth.function)) continue;
+      allocated.Add(row["allocated"]["bytes"]);
+      live.Add(row["live"]["bytes"]);
+    }
+    CAPTURE(truth.function);
+    allocated.CheckIsAbout(truth.allocated);
+    live.CheckIsAbout(truth.live);
   }
   const json summary = Read({"summary", "--json", recording});
   CAPTURE(summary["reasons"].dump());
@@ -108,41 +74,38 @@ void CheckExact(const std::string& table) {
 
 }  // namespace
 
-TEST_CASE("Sampling sees all forms of allocation of a program, with any allocator") {
-  const std::string folder = FreshFolder();
-  const auto run = [&](const std::string& program, const std::string& libraries) {
-    CAPTURE(program, libraries);
-    const std::string file = folder + "/rec.bin";
-    RunBlocks(program, libraries, "HEAPREC_NATIVE_SAMPLED=rate=2000,file=" + file);
-    CheckSampled(file);
-    std::filesystem::remove(file);
-  };
-  run(Blocks(), AgentPath());
+// Calls `record` with a program and the libraries in front of all others: with libc's allocator, with each other one
+// preloaded, and with each linked to the program.
+void WithEachAllocator(const std::string& library,
+                       const std::function<void(const std::string& program, const std::string& libraries)>& record) {
+  record(Built("cxx_blocks"), library);
   for (const Allocator& allocator : kAllocators) {
-    run(Blocks(), AgentPath() + ":" + allocator.file);
-    run(RunfilePath("tests/native/" + allocator.linked), AgentPath());
+    record(Built("cxx_blocks"), library + ":" + allocator.file);
+    record(Built(allocator.linked), library);
   }
 }
 
-TEST_CASE("Counting sees all forms of allocation of a program, with any allocator") {
-  const std::string folder = FreshFolder();
-  const auto run = [&](const std::string& program, const std::string& libraries) {
+TEST_CASE("Sampling sees all forms of allocation of a program, with any allocator") {
+  WithEachAllocator(AgentPath(), [](const std::string& program, const std::string& libraries) {
     CAPTURE(program, libraries);
-    const std::string table = folder + "/native.bin";
+    const std::string file = FreshFolder() + "/rec.bin";
+    RunBlocks(program, libraries, "HEAPREC_NATIVE_SAMPLED=rate=2000,file=" + file);
+    CheckSampled(file);
+  });
+}
+
+TEST_CASE("Counting sees all forms of allocation of a program, with any allocator") {
+  WithEachAllocator(ExactLibrary(), [](const std::string& program, const std::string& libraries) {
+    CAPTURE(program, libraries);
+    const std::string table = FreshFolder() + "/native.bin";
     RunBlocks(program, libraries, "HEAPREC_NATIVE_EXACT=file=" + table);
     CheckExact(table);
-    std::filesystem::remove(table);
-  };
-  run(Blocks(), Exact());
-  for (const Allocator& allocator : kAllocators) {
-    run(Blocks(), Exact() + ":" + allocator.file);
-    run(RunfilePath("tests/native/" + allocator.linked), Exact());
-  }
+  });
 }
 
 TEST_CASE("A program with an allocator linked into it is recorded, and not trustworthy") {
   const std::string file = FreshFolder() + "/rec.bin";
-  Command command{{RunfilePath("tests/native/own_malloc_large")}};
+  Command command{{Built("own_malloc_large")}};
   command.environment = {"LD_PRELOAD=" + AgentPath(), "HEAPREC_NATIVE_SAMPLED=file=" + file};
   const Outcome outcome = Run(command);
   CHECK(outcome.exit_code == 7);
@@ -156,7 +119,7 @@ TEST_CASE("A program with an allocator linked into it is recorded, and not trust
 
 // A hook may run in a thread's first malloc: what it reads must be there without an allocation.
 TEST_CASE("The thread-local memory of both libraries is in the static TLS block") {
-  for (const std::string& library : {AgentPath(), Exact()}) {
+  for (const std::string& library : {AgentPath(), ExactLibrary()}) {
     CAPTURE(library);
     CHECK(Run(Command{{"readelf", "-dW", library}}).out.find("STATIC_TLS") != std::string::npos);
     CHECK(Run(Command{{"readelf", "-rW", library}}).out.find("TLSDESC") == std::string::npos);
@@ -171,10 +134,10 @@ TEST_CASE("A JVM on another allocator starts its threads, and ends as without he
     const std::string folder = folders.emplace_back(FreshFolder());
     commands.push_back(
         {{JavaHome() + "/bin/java", "-Xmx256m", "-agentpath:" + AgentPath() + "=native=on,file=" + folder + "/rec.bin",
-          RunfilePath("tests/native/Many.java"), "300", "2"},
+          Built("Many.java"), "300", "2"},
          {"LD_PRELOAD=" + allocator.file}});
-    commands.push_back({{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "300", "2"},
-                        {"LD_PRELOAD=" + Exact() + ":" + allocator.file,
+    commands.push_back({{JavaHome() + "/bin/java", "-Xmx256m", Built("Many.java"), "300", "2"},
+                        {"LD_PRELOAD=" + ExactLibrary() + ":" + allocator.file,
                          "HEAPREC_NATIVE_EXACT=only=java,file=" + folder + "/native.bin"}});
   }
   for (const Outcome& outcome : RunAll(commands, 3)) {
@@ -193,14 +156,13 @@ TEST_CASE("A JVM on another allocator starts its threads, and ends as without he
 TEST_CASE("A JVM on another allocator is recorded if the agent is loaded later") {
   std::vector<Process> jvms;
   for (const Allocator& allocator : kAllocators) {
-    jvms.emplace_back(
-        Command{{JavaHome() + "/bin/java", "-Xmx256m", RunfilePath("tests/native/Many.java"), "100", "60"},
-                {"LD_PRELOAD=" + allocator.file}});
+    jvms.emplace_back(Command{{JavaHome() + "/bin/java", "-Xmx256m", Built("Many.java"), "100", "60"},
+                              {"LD_PRELOAD=" + allocator.file}});
   }
   std::vector<std::string> files;
   for (const Process& jvm : jvms) {
-    const Outcome attached = Run(Command{{HeaprecPath(), "attach", "--timeout", "60", "--set", "native=on", "-o",
-                                          files.emplace_back(FreshFolder() + "/rec.bin"), std::to_string(jvm.pid())}});
+    const Outcome attached = RunHeaprec({"attach", "--timeout", "60", "--set", "native=on", "-o",
+                                         files.emplace_back(FreshFolder() + "/rec.bin"), std::to_string(jvm.pid())});
     CAPTURE(attached.err);
     CHECK(attached.exit_code == 0);
   }
@@ -217,22 +179,17 @@ TEST_CASE("Java allocations through the linker's default lookup are seen") {
   // Final in JDK 22; 17 does not know the class.
   if (Run(Command{{JavaHome() + "/bin/javap", "java.lang.foreign.Linker"}}).exit_code != 0) return;
   const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(Command{{JavaHome() + "/bin/java", "--enable-native-access=ALL-UNNAMED",
-                                       "-agentpath:" + AgentPath() + "=native=on,native.rate=2000,file=" + file,
-                                       RunfilePath("tests/native/Ffm.java")}});
+  const Outcome outcome =
+      Run(Command{{JavaHome() + "/bin/java", "--enable-native-access=ALL-UNNAMED",
+                   "-agentpath:" + AgentPath() + "=native=on,native.rate=2000,file=" + file, Built("Ffm.java")}});
   CAPTURE(outcome.err);
   REQUIRE(outcome.out == "done\n");
-  double bytes = 0, variance = 0;
+  EstimatedSum bytes;
   const json stacks = Read({"native", "--json", "--limit", "0", "--callers", "50", file});
   for (const json& row : stacks["rows"]) {
-    if (row.dump().find("Ffm.viaFfm") == std::string::npos) continue;
-    const json& estimate = row["allocated"]["bytes"];
-    bytes += estimate["value"].get<double>();
-    const double side = (estimate["high"].get<double>() - estimate["value"].get<double>()) / kSigmasOfInterval;
-    variance += side * side;
+    if (row.dump().find("Ffm.viaFfm") != std::string::npos) bytes.Add(row["allocated"]["bytes"]);
   }
-  CAPTURE(bytes, std::sqrt(variance));
-  CHECK(std::abs(bytes - 30e6) <= kSigmas * std::sqrt(variance));
+  bytes.CheckIsAbout(30e6);
 }
 
 }  // namespace heaprec::testing

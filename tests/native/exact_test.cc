@@ -3,45 +3,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "format/native/native_table.h"
-#include "tests/support/java_run.h"
+#include "tests/native/native_run.h"
 
 namespace heaprec::testing {
 namespace {
-
-using nlohmann::json;
 
 struct Sums {
   int64_t allocated_blocks, allocated_bytes, live_blocks, live_bytes;
   bool operator==(const Sums&) const = default;
 };
 
-std::string Program() { return RunfilePath("tests/native/allocations"); }
-std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
+std::vector<std::string> WithPlugin() { return {Built("allocations"), Built("libplugin.so")}; }
 std::vector<std::string> With(const std::string& options) {
-  return {"LD_PRELOAD=" + RunfilePath("recorder/libheaprec-native.so"), "HEAPREC_NATIVE_EXACT=" + options};
+  return {"LD_PRELOAD=" + ExactLibrary(), "HEAPREC_NATIVE_EXACT=" + options};
 }
 
-json Read(const std::string& table, std::vector<std::string> more = {"--by", "function"}) {
-  Command command{{HeaprecPath(), "native", "--json", table}};
-  command.args.insert(command.args.end(), more.begin(), more.end());
+// Runs a program whose calls are counted; where its table is afterwards.
+struct Counted {
+  Outcome outcome;
+  std::string table;
+};
+Counted Count(std::vector<std::string> program, const std::string& options = "") {
+  const std::string table = FreshFolder() + "/native.bin";
+  Command command{std::move(program)};
+  command.environment = With("file=" + table + (options.empty() ? "" : ",") + options);
   const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
+  return {outcome, table};
+}
+
+json TableOf(const std::string& table, const std::vector<std::string>& more = {"--by", "function"}) {
+  std::vector<std::string> arguments{"native", "--json", table};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return Read(arguments);
+}
+
+// A table of WithPlugin.
+std::string MakeTable(const std::string& options = "") {
+  const Counted counted = Count(WithPlugin(), options);
+  REQUIRE(counted.outcome.exit_code == 3);
+  return counted.table;
 }
 
 // Of all rows whose name begins so.
@@ -62,49 +71,52 @@ std::string Text(const Sums& sums) {
          std::to_string(sums.live_blocks) + " " + std::to_string(sums.live_bytes);
 }
 
+void CheckSums(const json& document, const std::string& function, const Sums& expected) {
+  const Sums found = SumsOf(document, function);
+  INFO(function << ": " << Text(found) << ", not " << Text(expected));
+  CHECK(found == expected);
+}
+
+// What odd_program.c allocates in so many rounds.
+void RequireOddProgram(const json& document, int64_t rounds) {
+  for (const char* function : {"directly", "through_pointers"}) {
+    CheckSums(document, function, {rounds * 20'000, rounds * 20'000'000, 0, 0});
+  }
+}
+
 // The test program has libstdc++ within itself: one frame does not tell callers of operator new apart.
 void RequireExact(const json& document) {
-  const auto require = [&](const std::string& function, const Sums& expected) {
-    const Sums found = SumsOf(document, function);
-    INFO(function << ": " << Text(found) << ", not " << Text(expected));
-    CHECK(found == expected);
-  };
-  require("leaks", {1024, 64 << 20, 1024, 64 << 20});
-  require("churns", {5000, 500'000'000, 0, 0});
-  require("grows", {1000, 50'050'000, 1, 100'000});
-  require("larges", {14, 3 * 2'700'100 + (20 << 20) + (1 << 20) - 1 + (1 << 25) - 1, 1, 20 << 20});
-  require("copies", {1000, 12'000, 500, 6'000});
-  if (document["depth"] != 1) require("news", {100, 100'000, 0, 0});
-  require("aligns", {17, 50'000 + 5 * 128 + 1000 + 3000, 10, 50'000});
-  require("pages", {20, 10 * 5000 + 10 * 9000, 0, 0});
-  require("odd_alignments", {2, 20, 0, 0});
-  require("texts", {1000, 6'000, 500, 3'000});
-  require("zeroes", {20, 20'000, 0, 0});
+  CheckSums(document, "leaks", {1024, 64 << 20, 1024, 64 << 20});
+  CheckSums(document, "churns", {5000, 500'000'000, 0, 0});
+  CheckSums(document, "grows", {1000, 50'050'000, 1, 100'000});
+  CheckSums(document, "larges", {14, 3 * 2'700'100 + (20 << 20) + (1 << 20) - 1 + (1 << 25) - 1, 1, 20 << 20});
+  CheckSums(document, "copies", {1000, 12'000, 500, 6'000});
+  if (document["depth"] != 1) CheckSums(document, "news", {100, 100'000, 0, 0});
+  CheckSums(document, "aligns", {17, 50'000 + 5 * 128 + 1000 + 3000, 10, 50'000});
+  CheckSums(document, "pages", {20, 10 * 5000 + 10 * 9000, 0, 0});
+  CheckSums(document, "odd_alignments", {2, 20, 0, 0});
+  CheckSums(document, "texts", {1000, 6'000, 500, 3'000});
+  CheckSums(document, "zeroes", {20, 20'000, 0, 0});
   if (document["depth"] == 1) CHECK(SumsOf(document, "operator new(unsigned long)").allocated_bytes >= 100'000);
-  require("of_thread", {64'000, 64'000 * 48, 32'000, 32'000 * 48});
-  require("shared", {7, 3500, 7, 3500});
-  require("in_child", {0, 0, 0, 0});
-  require("after_fork", {5, 5000, 5, 5000});
-  require("plugin_allocates", {7, 7 * 1234, 7, 7 * 1234});
+  CheckSums(document, "of_thread", {64'000, 64'000 * 48, 32'000, 32'000 * 48});
+  CheckSums(document, "shared", {7, 3500, 7, 3500});
+  CheckSums(document, "in_child", {0, 0, 0, 0});
+  CheckSums(document, "after_fork", {5, 5000, 5, 5000});
+  CheckSums(document, "plugin_allocates", {7, 7 * 1234, 7, 7 * 1234});
 }
 
 }  // namespace
 
 TEST_CASE("Every block of a program is counted by the function that requested it") {
-  const Outcome without = Run(Command{{Program(), Plugin()}});
+  const Outcome without = Run(Command{WithPlugin()});
   REQUIRE(without.exit_code == 3);
-  const std::string folder = FreshFolder();
-  int number = 0;
   for (const char* options : {"depth=1", "depth=3", "check,depth=1"}) {
-    const std::string table = folder + "/native-" + std::to_string(++number) + ".bin";
-    Command command{{Program(), Plugin()}};
-    command.environment = With("file=" + table + "," + options);
-    const Outcome outcome = Run(command);
+    const auto [outcome, table] = Count(WithPlugin(), options);
     INFO(outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == without.out);
     CHECK(outcome.err.empty());
-    const json document = Read(table);
+    const json document = TableOf(table);
     CHECK(document["ended"] == true);
     CHECK(document["calls_not_counted"] == 0);
     RequireExact(document);
@@ -112,103 +124,87 @@ TEST_CASE("Every block of a program is counted by the function that requested it
 }
 
 TEST_CASE("A table uses disk space only for what is in use") {
-  const std::string table = FreshFolder() + "/small.bin";
-  Command command{{"true"}};
-  command.environment = With("file=" + table);
-  REQUIRE(Run(command).exit_code == 0);
+  const auto [outcome, table] = Count({"true"});
+  REQUIRE(outcome.exit_code == 0);
   struct stat status {};
   REQUIRE(stat(table.c_str(), &status) == 0);
   CHECK(status.st_size > 2 << 20);
   CHECK(status.st_blocks * 512 < 512 << 10);
-  CHECK(Read(table)["ended"] == true);
+  CHECK(TableOf(table)["ended"] == true);
 }
 
 TEST_CASE("With `check`, blocks that are written past their end are found") {
-  const std::string table = FreshFolder() + "/checked.bin";
-  Command command{{RunfilePath("tests/native/overruns")}};
-  command.environment = With("check,file=" + table);
-  const Outcome outcome = Run(command);
+  const auto [outcome, table] = Count({Built("overruns")}, "check");
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "done\n");
   CHECK(outcome.err ==
         "heaprec: a block of 107 bytes was written past its end; 'heaprec native' shows who allocated it: " + table +
             "\n");
-  const json document = Read(table);
+  const json document = TableOf(table);
   CHECK(document["overruns"] == 2);
   CHECK(document["first_overrun"].get<std::string>().starts_with("makes "));
-  const Outcome text = Run(Command{{HeaprecPath(), "native", table}});
+  const Outcome text = RunHeaprec({"native", table});
   CHECK(text.out.find("2 blocks were written past their end, the first one allocated by makes [overruns") !=
         std::string::npos);
 }
 
 TEST_CASE("After kill -9 the table is in shared memory and complete") {
-  Command command{{Program(), Plugin(), "wait"}};
+  Command command{{Built("allocations"), Built("libplugin.so"), "wait"}};
   command.environment = With("file=" + FreshFolder() + "/native.bin");
   Process process(command);
   REQUIRE(process.WaitForOutput("kept"));
   const std::string table = "/dev/shm/heaprec-native-" + std::to_string(process.pid());
-  RequireExact(Read(table));  // while it runs
+  RequireExact(TableOf(table));  // while it runs
   process.Kill(SIGKILL);
   (void)process.Finish();
-  const json document = Read(table);
+  const json document = TableOf(table);
   CHECK(document["ended"] == false);
   RequireExact(document);
   std::filesystem::remove(table);
 }
 
 TEST_CASE("A program that closes our descriptor is counted, and its own file of that number is not changed") {
-  const std::string folder = FreshFolder(), table = folder + "/native.bin", own = folder + "/own";
-  Command command{{RunfilePath("tests/native/odd_program_pie"), "closes", own}};
-  const Outcome without = Run(command);
+  const std::string own = FreshFolder() + "/own";
+  const std::vector<std::string> program{Built("odd_program_pie"), "closes", own};
+  const Outcome without = Run(Command{program});
   REQUIRE(without.exit_code == 0);
-  command.environment = With("file=" + table);
-  const Outcome outcome = Run(command);
+  const auto [outcome, table] = Count(program);
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.signal == without.signal);
   CHECK(outcome.out == without.out);
   CHECK(outcome.err == "");
   CHECK(std::filesystem::file_size(own) == 0);
-  const json document = Read(table);
+  const json document = TableOf(table);
   CHECK(document["calls_not_counted"] == 0);
-  const Sums expected{31 * 20'000, 31 * 20'000'000, 0, 0};
-  for (const char* function : {"directly", "through_pointers"}) {
-    const Sums found = SumsOf(document, function);
-    INFO(function << ": " << Text(found));
-    CHECK(found == expected);
-  }
+  RequireOddProgram(document, 31);
 }
 
 TEST_CASE(
     "A library in the place of one that was unloaded has sites of its own, and one that comes back has its old ones") {
-  const std::string folder = FreshFolder(), second = RunfilePath("tests/native/libplugin_second.so");
   for (const char* options : {"depth=1", "depth=3"}) {
-    const std::string table = folder + "/" + options + ".bin";
-    Command command{{RunfilePath("tests/native/reloader"), Plugin(), second}};
-    command.environment = With("file=" + table + "," + options);
-    const Outcome outcome = Run(command);
+    const auto [outcome, table] =
+        Count({Built("reloader"), Built("libplugin.so"), Built("libplugin_second.so")}, options);
     REQUIRE(outcome.exit_code == 0);
     CAPTURE(options, outcome.out);
     // Else the test shows nothing: all were in one place.
     std::istringstream places(outcome.out);
     CHECK(std::set<std::string>(std::istream_iterator<std::string>(places), {}).size() == 1);
-    const json document = Read(table);
-    const Sums first = SumsOf(document, "plugin_allocates"), other = SumsOf(document, "second_allocates");
-    INFO(Text(first) << "; " << Text(other));
-    CHECK(first == Sums{6003, 6'000'030, 3000, 3'000'000});
-    CHECK(other == Sums{15, 1500, 15, 1500});
+    const json document = TableOf(table);
+    CheckSums(document, "plugin_allocates", {6003, 6'000'030, 3000, 3'000'000});
+    CheckSums(document, "second_allocates", {15, 1500, 15, 1500});
     CHECK(document["sites"] < 1000);
   }
 }
 
 TEST_CASE("Blocks of another allocator at the beginning of a page are passed to it") {
   const std::string table = FreshFolder() + "/native.bin";
-  Command command{{RunfilePath("tests/native/odd_program_pie"), "frees pages"}};
+  Command command{{Built("odd_program_pie"), "frees pages"}};
   command.environment = With("file=" + table);
-  command.environment.front() += ":" + RunfilePath("tests/native/libpage_allocator.so");
+  command.environment.front() += ":" + Built("libpage_allocator.so");
   const Outcome outcome = Run(command);
   CHECK(outcome.signal == 0);
   CHECK(outcome.exit_code == 0);
-  CHECK(Read(table)["foreign_frees"] == 200);
+  CHECK(TableOf(table)["foreign_frees"] == 200);
 }
 
 // ctypes and other foreign-function interfaces look functions up in a library; servers load modules with RTLD_DEEPBIND.
@@ -217,22 +213,19 @@ TEST_CASE("Functions of libc accept the program's blocks, however they are found
     const std::string table = FreshFolder() + "/native.bin";
     for (const std::string& options : {"file=" + table, std::string("only=another")}) {
       CAPTURE(build, options);
-      Command command{{RunfilePath("tests/native/odd_program_" + build), "mixes", Plugin()}};
+      Command command{{Built("odd_program_" + build), "mixes", Built("libplugin.so")}};
       command.environment = With(options);
       const Outcome outcome = Run(command);
       INFO(outcome.err);
       CHECK(outcome.signal == 0);
       CHECK(outcome.exit_code == 0);
     }
-    CHECK(Read(table)["foreign_frees"] == 0);
+    CHECK(TableOf(table)["foreign_frees"] == 0);
   }
 }
 
 TEST_CASE("A program with its own malloc runs as usual, and a message says that nothing is recorded") {
-  const std::string table = FreshFolder() + "/native.bin";
-  Command command{{RunfilePath("tests/native/own_malloc")}};
-  command.environment = With("file=" + table);
-  const Outcome outcome = Run(command);
+  const auto [outcome, table] = Count({Built("own_malloc")});
   CHECK(outcome.signal == 0);
   CHECK(outcome.exit_code == 7);
   CHECK(
@@ -244,8 +237,7 @@ TEST_CASE("A program with its own malloc runs as usual, and a message says that 
 
 TEST_CASE("If the file of its table exists, a program runs unchanged, and a message says how to record it alone") {
   // As if a program of another user had the table: its lock is held.
-  Command command{{"bash", "-c", "exec 9>/dev/shm/heaprec-native-$$; flock 9; exec \"$0\"",
-                   RunfilePath("tests/native/odd_program_pie")}};
+  Command command{{"bash", "-c", "exec 9>/dev/shm/heaprec-native-$$; flock 9; exec \"$0\"", Built("odd_program_pie")}};
   command.environment = With("only=odd_program_pie,file=" + FreshFolder() + "/native.bin");
   Process process(command);
   const pid_t pid = process.pid();
@@ -258,10 +250,8 @@ TEST_CASE("If the file of its table exists, a program runs unchanged, and a mess
 }
 
 TEST_CASE("aligned_alloc accepts the same alignments as libc's") {
-  Command command{{RunfilePath("tests/native/odd_program_pie"), "aligns"}};
-  const Outcome without = Run(command);
-  command.environment = With("file=" + FreshFolder() + "/native.bin");
-  CHECK(Run(command).exit_code == without.exit_code);
+  const std::vector<std::string> program{Built("odd_program_pie"), "aligns"};
+  CHECK(Count(program).outcome.exit_code == Run(Command{program}).exit_code);
 }
 
 // With a limit of 256 no number is high.
@@ -278,66 +268,44 @@ TEST_CASE("A standard stream that a program has closed stays closed") {
   CHECK(run("cat /etc/hostname >&-").exit_code == 1);
 }
 
-// Its own file then has the number 2. As a control, the line is in the file that is standard error from the start.
 TEST_CASE("Messages never go to a file of a program that was started without standard error") {
-  const auto run = [](const std::string& redirection) {
-    const std::string folder = FreshFolder(), table = folder + "/native.bin";
-    std::ofstream{table};  // so that there is something to say at the end
-    Command command{{"sh", "-c", "exec \"$0\" 'owns 2' \"$1\"/own " + redirection,
-                     RunfilePath("tests/native/odd_program_pie"), folder}};
-    command.environment = With("only=odd_program_pie,file=" + table);
-    Process process(command);
-    const Outcome outcome = process.Finish();
-    std::filesystem::remove("/dev/shm/heaprec-native-" + std::to_string(process.pid()));
-    CHECK(outcome.err == "");
-    return std::pair(outcome.exit_code, folder);
-  };
-  const auto [open_code, open_folder] = run("2>\"$1\"/errors");
-  CHECK(open_code == 2);
-  CHECK(ReadFile(open_folder + "/errors").find("native.bin: File exists; ") != std::string::npos);
-  const auto [code, folder] = run("2>&-");
-  CHECK(code == 3);
-  CHECK(ReadFile(folder + "/own") == "the program's own\n");
+  CheckNoMessageInOwnFile(
+      [](Command* command, const std::string& folder) {
+        const std::string table = folder + "/native.bin";
+        std::ofstream{table};  // so that there is something to say at the end
+        command->environment = With("only=odd_program_pie,file=" + table);
+      },
+      "native.bin: File exists; ");
 }
 
 TEST_CASE("A child that was forked without fork's handlers is not counted") {
   for (const std::string build : {"pie", "fixed"}) {
     for (const char* options : {"depth=1", "depth=3", "check,depth=1"}) {
       CAPTURE(build, options);
-      const std::string table = FreshFolder() + "/native.bin";
-      Command command{{RunfilePath("tests/native/odd_program_" + build), "forks"}};
-      command.environment = With("file=" + table + "," + options);
-      const Outcome outcome = Run(command);
+      const auto [outcome, table] = Count({Built("odd_program_" + build), "forks"}, options);
       CHECK(outcome.exit_code == 0);
       CHECK(outcome.err == "");
-      const json document = Read(table);
+      const json document = TableOf(table);
       CHECK(document["calls_not_counted"] == 0);
-      for (const char* function : {"directly", "through_pointers"}) {
-        const Sums found = SumsOf(document, function);
-        INFO(function << ": " << Text(found));
-        CHECK(found == Sums{2 * 20'000, 2 * 20'000'000, 0, 0});
-      }
+      RequireOddProgram(document, 2);
     }
   }
 }
 
 TEST_CASE("A library whose first page is unreadable allocates as usual") {
-  const std::string table = FreshFolder() + "/native.bin";
-  Command command{{RunfilePath("tests/native/odd_program_pie"), "hides", RunfilePath("tests/native/libplugin_far.so")}};
-  command.environment = With("file=" + table);
-  const Outcome outcome = Run(command);
+  const auto [outcome, table] = Count({Built("odd_program_pie"), "hides", Built("libplugin_far.so")});
   CHECK(outcome.signal == 0);
   CHECK(outcome.exit_code == 0);
-  CHECK(Read(table, {"--by", "library"})["total"]["allocated_blocks"].get<int64_t>() >= 40'010);
+  CHECK(TableOf(table, {"--by", "library"})["total"]["allocated_blocks"].get<int64_t>() >= 40'010);
 }
 
 // Units of `ulimit -f` in sh: 512 bytes. With 0 nothing fits; with 5280 the table fits, but no thread's own
 // counters. The program prints to a pipe, which has no such limit.
 TEST_CASE("A limit on the size of files raises no signal") {
-  const std::string without = Run(Command{{Program(), Plugin()}}).out;
+  const std::string without = Run(Command{WithPlugin()}).out;
   const auto limited = [](const std::string& limit, const std::string& table) {
     Command command{{"sh", "-c", "{ (ulimit -f " + limit + "; exec \"$0\" \"$1\"); echo exit $?; } 2>&1 | cat",
-                     Program(), Plugin()}};
+                     Built("allocations"), Built("libplugin.so")}};
     command.environment = With("only=allocations,file=" + table);
     return Run(command).out;
   };
@@ -346,13 +314,13 @@ TEST_CASE("A limit on the size of files raises no signal") {
   CHECK(nothing.ends_with(without + "exit 3\n"));
   CHECK(limited("5280", table) == without + "exit 3\n");
   CHECK(std::filesystem::file_size(table) <= 5280 * 512);
-  RequireExact(Read(table));
+  RequireExact(TableOf(table));
 }
 
 TEST_CASE("A pipe without a reader raises no signal") {
   const std::string code = FreshFolder() + "/code";
   Command command{{"sh", "-c", "{ sleep 0.2; \"$0\" \"$1\" >/dev/null; echo $? > " + code + "; } 2>&1 | true",
-                   Program(), Plugin()}};
+                   Built("allocations"), Built("libplugin.so")}};
   command.environment = With("only=allocations,unknown=1");
   REQUIRE(Run(command).exit_code == 0);
   for (int i = 0; i < 1000 && !FileExists(code); ++i) usleep(10'000);
@@ -366,7 +334,7 @@ TEST_CASE("A pipe without a reader raises no signal") {
 
 TEST_CASE("A full pipe without a reader does not block") {
   const FullPipe unread;
-  Command command{{Program(), Plugin()}};
+  Command command{WithPlugin()};
   command.environment = With("only=allocations,unknown=1");
   CHECK(Run(unread.Into(command)).exit_code == 3);
 }
@@ -381,67 +349,58 @@ TEST_CASE("With full shared memory all calls are counted and no signal is raised
     WARN("a mount namespace of our own is not allowed here");
     return;
   }
-  Command command{within("exec " + Program() + " " + Plugin())};
+  Command command{within("exec " + Built("allocations") + " " + Built("libplugin.so"))};
   command.environment = With("only=allocations,file=" + folder + "/native.bin");
   const Outcome outcome = Run(command);
   CHECK(outcome.signal == 0);
   CHECK(outcome.exit_code == 3);
   CHECK(outcome.err.empty());
-  RequireExact(Read(folder + "/native.bin"));
+  RequireExact(TableOf(folder + "/native.bin"));
 }
 
 TEST_CASE("A table with uncounted calls is not exact, and no growth is computed from it") {
-  const std::string folder = FreshFolder(), table = folder + "/native.bin", damaged = folder + "/missing.bin";
-  Command command{{Program(), Plugin()}};
-  command.environment = With("file=" + table);
-  REQUIRE(Run(command).exit_code == 3);
+  const std::string table = MakeTable(), damaged = FreshFolder() + "/missing.bin";
   std::filesystem::copy_file(table, damaged);
   const uint64_t calls = 7;
   std::fstream(damaged, std::ios::in | std::ios::out | std::ios::binary)
       .seekp(offsetof(format::NativeHeader, without_shard))
       .write(reinterpret_cast<const char*>(&calls), sizeof calls);
-  CHECK(Read(table)["exact"] == true);
-  const json missing = Read(damaged), grown = Read(table, {"--baseline", damaged});
+  CHECK(TableOf(table)["exact"] == true);
+  const json missing = TableOf(damaged), grown = TableOf(table, {"--baseline", damaged});
   CHECK(missing["exact"] == false);
   CHECK(missing["total"]["live_bytes"].is_null());
   CHECK(missing["total"]["live_blocks"].is_null());
-  CHECK(missing["total"]["allocated_bytes"] == Read(table)["total"]["allocated_bytes"]);
+  CHECK(missing["total"]["allocated_bytes"] == TableOf(table)["total"]["allocated_bytes"]);
   for (const json& row : missing["rows"]) CHECK(row["live_bytes"].is_null());
   CHECK(grown["exact"] == false);
   for (const json& row : grown["rows"]) CHECK(row["growth_bytes"].is_null());
   CHECK(grown["total"]["live_bytes"].is_number());
-  const std::string text = Run(Command{{HeaprecPath(), "native", damaged}}).out;
+  const std::string text = RunHeaprec({"native", damaged}).out;
   CHECK(text.starts_with("at least "));
   CHECK(text.find("# trustworthy: no, because there was no memory to count 7 calls: ") != std::string::npos);
   CHECK(text.find("# exact") == std::string::npos);
 }
 
 TEST_CASE("A shell that executes the program does not disturb its table") {
-  const std::string table = FreshFolder() + "/native.bin";
-  Command command{{"sh", "-c", "exec \"$0\" \"$1\"", Program(), Plugin()}};
-  command.environment = With("file=" + table + ",depth=2");
-  const Outcome outcome = Run(command);
+  const auto [outcome, table] =
+      Count({"sh", "-c", "exec \"$0\" \"$1\"", Built("allocations"), Built("libplugin.so")}, "depth=2");
   INFO(outcome.err);
   CHECK(outcome.exit_code == 3);
   CHECK(outcome.err.empty());
-  RequireExact(Read(table));
+  RequireExact(TableOf(table));
 }
 
 TEST_CASE("Sites have their name and their callers, and libraries their sums") {
-  const std::string table = FreshFolder() + "/native.bin";
-  Command command{{Program(), Plugin()}};
-  command.environment = With("file=" + table);
-  REQUIRE(Run(command).exit_code == 3);
-  const json sites = Read(table, {"--by", "site"});
+  const std::string table = MakeTable();
+  const json sites = TableOf(table, {"--by", "site"});
   CHECK(sites["rows"][0]["name"].get<std::string>().starts_with("leaks [allocations+0x"));
   CHECK(sites["rows"][0]["callers"][0].get<std::string>() == "main [allocations]");
-  const json libraries = Read(table, {"--by", "library"});
+  const json libraries = TableOf(table, {"--by", "library"});
   CHECK(libraries["rows"][0]["name"] == "allocations");
   int64_t live = 0;
   for (const json& row : libraries["rows"]) live += row["live_bytes"].get<int64_t>();
   CHECK(live == libraries["total"]["live_bytes"]);
-  const Outcome text =
-      Run(Command{{HeaprecPath(), "native", "--callers", "1", "--sort", "allocated", "--limit", "1", table}});
+  const Outcome text = RunHeaprec({"native", "--callers", "1", "--sort", "allocated", "--limit", "1", table});
   CHECK(text.exit_code == 0);
   CHECK(text.out.find("churns [allocations+0x") != std::string::npos);
   CHECK(text.out.find("main [allocations]") != std::string::npos);
@@ -449,13 +408,11 @@ TEST_CASE("Sites have their name and their callers, and libraries their sums") {
 }
 
 TEST_CASE("Sites with equal visible frames are one row, whatever their hidden frames") {
-  const std::string table = FreshFolder() + "/native.bin";
-  Command command{{Program()}};
-  command.environment = With("depth=8,file=" + table);
-  REQUIRE(Run(command).exit_code == 3);
+  const auto [outcome, table] = Count({Built("allocations")}, "depth=8");
+  REQUIRE(outcome.exit_code == 3);
   const auto rows = [&](std::vector<std::string> options) {
     std::vector<json> found;
-    const json document = Read(table, std::move(options));
+    const json document = TableOf(table, std::move(options));
     for (const json& row : document["rows"]) {
       if (row["name"].get<std::string>().starts_with("shared ")) found.push_back(row);
     }
@@ -479,14 +436,7 @@ TEST_CASE("Sites with equal visible frames are one row, whatever their hidden fr
 }
 
 TEST_CASE("Growth since an older table is shown by site, also of sites that are gone") {
-  const std::string folder = FreshFolder();
-  const auto run = [&](const std::string& name, std::vector<std::string> program) {
-    Command command{std::move(program)};
-    command.environment = With("file=" + folder + "/" + name);
-    REQUIRE(Run(command).exit_code == 3);
-    return folder + "/" + name;
-  };
-  const std::string before = run("before.bin", {Program()}), after = run("after.bin", {Program(), Plugin()});
+  const std::string before = Count({Built("allocations")}).table, after = MakeTable();
   const auto growth = [](const json& document, const std::string& function) {
     int64_t bytes = 0;
     for (const json& row : document["rows"]) {
@@ -494,39 +444,34 @@ TEST_CASE("Growth since an older table is shown by site, also of sites that are 
     }
     return bytes;
   };
-  const json grown = Read(after, {"--baseline", before, "--by", "function"});
+  const json grown = TableOf(after, {"--baseline", before, "--by", "function"});
   CHECK(growth(grown, "plugin_allocates") == 7 * 1234);
   CHECK(growth(grown, "leaks") == 0);
-  const json gone = Read(before, {"--baseline", after});
+  const json gone = TableOf(before, {"--baseline", after});
   CHECK(growth(gone, "plugin_allocates") == -7 * 1234);
-  const Outcome text = Run(Command{{HeaprecPath(), "native", "--limit", "0", "--baseline", before, after}});
+  const Outcome text = RunHeaprec({"native", "--limit", "0", "--baseline", before, after});
   CHECK(text.exit_code == 0);
   CHECK(text.out.find("+8.44 KiB") != std::string::npos);
 }
 
 TEST_CASE("A JVM runs as without heaprec, and its direct buffers belong to libjvm") {
-  const std::string table = FreshFolder() + "/native.bin";
-  Command command{{JavaHome() + "/bin/java", "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"}};
-  const Outcome without = Run(command);
-  command.environment = With("only=java,file=" + table);
-  const Outcome outcome = Run(command);
+  const std::vector<std::string> jvm{JavaHome() + "/bin/java", "-Xmx64m", "-cp", ProgramsJar(), "e2e.Direct", "32"};
+  const Outcome without = Run(Command{jvm});
+  const auto [outcome, table] = Count(jvm, "only=java");
   INFO(outcome.err);
   CHECK(outcome.exit_code == without.exit_code);
   CHECK(outcome.out == without.out);
   CHECK(outcome.err == without.err);
-  const json libraries = Read(table, {"--by", "library"});
+  const json libraries = TableOf(table, {"--by", "library"});
   CHECK(libraries["rows"][0]["name"] == "libjvm.so");
   CHECK(libraries["rows"][0]["live_bytes"].get<int64_t>() >= 32 << 20);
 }
 
 TEST_CASE("A program that is not to be recorded runs as usual") {
-  const std::string folder = FreshFolder();
-  const auto run = [&](const std::string& options) {
-    Command command{{Program(), Plugin()}};
-    command.environment = With("file=" + folder + "/native.bin," + options);
-    const Outcome outcome = Run(command);
+  const auto run = [](const std::string& options) {
+    const auto [outcome, table] = Count(WithPlugin(), options);
     CHECK(outcome.exit_code == 3);
-    CHECK_FALSE(FileExists(folder + "/native.bin"));
+    CHECK_FALSE(FileExists(table));
     return outcome.err;
   };
   CHECK(run("only=another").empty());
@@ -540,7 +485,7 @@ TEST_CASE("An existing file is kept, and a message names the table") {
   const std::string file = FreshFolder() + "/native.bin";
   const Outcome made = Run(Command{{"touch", file}});
   REQUIRE(made.exit_code == 0);
-  Command command{{Program(), Plugin()}};
+  Command command{WithPlugin()};
   command.environment = With("file=" + file + ",depth=2");
   const Outcome outcome = Run(command);
   CHECK(outcome.exit_code == 3);
@@ -549,7 +494,7 @@ TEST_CASE("An existing file is kept, and a message names the table") {
   CHECK(std::filesystem::file_size(file) == 0);
   const std::string table =
       outcome.err.substr(outcome.err.find("/dev/shm/"), outcome.err.find('\n') - outcome.err.find("/dev/shm/"));
-  RequireExact(Read(table));
+  RequireExact(TableOf(table));
   std::filesystem::remove(table);
 }
 
@@ -563,7 +508,8 @@ TEST_CASE("A copy without space is removed, and the table stays") {
     WARN("a mount namespace of our own is not allowed here");
     return;
   }
-  Command command{within("{ " + Program() + " " + Plugin() + "; echo exit $?; ls " + folder + "; }")};
+  Command command{
+      within("{ " + Built("allocations") + " " + Built("libplugin.so") + "; echo exit $?; ls " + folder + "; }")};
   command.environment = With("only=allocations,depth=2,file=" + folder + "/native.bin");
   const Outcome outcome = Run(command);
   INFO(outcome.out << outcome.err);
@@ -572,16 +518,13 @@ TEST_CASE("A copy without space is removed, and the table stays") {
       "heaprec: " + folder + "/native.bin: No space left on device; the table of native memory is ";
   REQUIRE(outcome.err.starts_with(said));
   const std::string table = outcome.err.substr(said.size(), outcome.err.find('\n') - said.size());
-  RequireExact(Read(table));
+  RequireExact(TableOf(table));
   std::filesystem::remove(table);
 }
 
 TEST_CASE("The error for a file that is no table says so") {
-  const std::string table = FreshFolder() + "/native.bin", pipe = FreshFolder() + "/pipe";
+  const std::string table = MakeTable(), pipe = FreshFolder() + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  Command command{{Program(), Plugin()}};
-  command.environment = With("file=" + table);
-  REQUIRE(Run(command).exit_code == 3);
   for (const auto& files : {std::vector{pipe}, std::vector<std::string>{"--baseline", pipe, table}}) {
     Command native{{"timeout", "60", HeaprecPath(), "native"}};
     native.args.insert(native.args.end(), files.begin(), files.end());
@@ -589,10 +532,10 @@ TEST_CASE("The error for a file that is no table says so") {
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.err == "heaprec: " + pipe + ": not a regular file\n");
   }
-  const Outcome none = Run(Command{{HeaprecPath(), "native", "/nowhere/native.bin"}});
+  const Outcome none = RunHeaprec({"native", "/nowhere/native.bin"});
   CHECK(none.exit_code == 3);
   CHECK(none.err.find("/nowhere/native.bin: No such file") != std::string::npos);
-  const Outcome other = Run(Command{{HeaprecPath(), "native", ProgramsJar()}});
+  const Outcome other = RunHeaprec({"native", ProgramsJar()});
   CHECK(other.exit_code == 3);
   CHECK(other.err.find("not a native memory table") != std::string::npos);
 }

@@ -1,23 +1,10 @@
 // What real JVMs map: files, with the Java methods that asked, and the heap as it grows.
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "tests/support/java_run.h"
+#include "tests/native/native_run.h"
 
-namespace heaprec::native {
+namespace heaprec::testing {
 namespace {
-
-using nlohmann::json;
-using testing::Command;
-using testing::FreshFolder;
-using testing::HeaprecPath;
-using testing::JavaHome;
-using testing::Outcome;
-using testing::Run;
-using testing::RunfilePath;
 
 constexpr double kMb = 1 << 20;
 
@@ -26,20 +13,14 @@ constexpr double kMb = 1 << 20;
 Outcome RunMaps(const std::string& file, const std::vector<std::string>& flags, bool killed = false) {
   Command command{{JavaHome() + "/bin/java", "-Xms16m", "-Xmx256m"}};
   command.args.insert(command.args.end(), flags.begin(), flags.end());
-  command.args.push_back("-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=2000");
-  command.args.push_back(RunfilePath("tests/native/Maps.java"));
+  command.args.push_back("-agentpath:" + AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=2000");
+  command.args.push_back(Built("Maps.java"));
   if (killed) command.args.emplace_back("killed");
   return Run(command);
 }
 
-json Told(const std::string& file, const std::vector<std::string>& options) {
-  Command command{{HeaprecPath()}};
-  command.args.insert(command.args.end(), options.begin(), options.end());
-  command.args.push_back(file);
-  const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
+json StacksIn(const std::string& recording) {
+  return Read({"native", "--json", "--limit", "0", "--callers", "100", recording})["mmap"];
 }
 
 bool Holds(const json& row, std::string_view text) {
@@ -63,13 +44,13 @@ void CheckKept(const json& mapped) {
 
 // What Maps.java maps and what G1 commits.
 void CheckMaps(const std::string& file) {
-  const json mapped = Told(file, {"native", "--json", "--limit", "0", "--callers", "100"})["mmap"];
+  const json mapped = StacksIn(file);
   CheckKept(mapped);
   // The heap: reserved when it began, before which there was no agent; committed as it grew.
   const double grown = Sum(mapped, "committed", "HeapRegionManager");
   CHECK((grown > 64 * kMb && grown < 256 * kMb));
   CHECK(mapped["committed"]["value"] == mapped["committed"]["high"]);
-  const json classes = Told(file, {"live", "--json", "--kind", "mmap", "--by", "class"});
+  const json classes = Read({"live", "--json", "--kind", "mmap", "--by", "class", file});
   CHECK(classes.dump().find("mmap shared") != std::string::npos);
   CHECK(classes.dump().find("mmap file") != std::string::npos);
 }
@@ -84,7 +65,7 @@ TEST_CASE("A file that Java maps has its methods, and growth of the heap the JVM
   CHECK(outcome.out == "kept 2 true\n");
   CHECK(outcome.err.empty());
   CheckMaps(file);
-  CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
+  CheckVerified(file);
 }
 
 TEST_CASE("A killed JVM leaves its mappings in the ring") {
@@ -99,15 +80,14 @@ TEST_CASE("The mappings of other collectors are recorded, and can be turned off"
     INFO(flag);
     const std::string file = FreshFolder() + "/rec.bin";
     REQUIRE(RunMaps(file, {flag}).exit_code == 0);
-    CheckKept(Told(file, {"native", "--json", "--limit", "0", "--callers", "100"})["mmap"]);
-    CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
+    CheckKept(StacksIn(file));
+    CheckVerified(file);
   }
   const std::string file = FreshFolder() + "/rec.bin";
   Command without{{JavaHome() + "/bin/java",
-                   "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=off",
-                   "-version"}};
+                   "-agentpath:" + AgentPath() + "=file=" + file + ",native=on,native.mmap_rate=off", "-version"}};
   REQUIRE(Run(without).exit_code == 0);
-  CHECK_FALSE(Told(file, {"native", "--json"}).contains("mmap"));
+  CHECK_FALSE(Read({"native", "--json", file}).contains("mmap"));
 }
 
-}  // namespace heaprec::native
+}  // namespace heaprec::testing

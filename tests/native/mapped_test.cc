@@ -1,5 +1,4 @@
 // Ground truth: a library maps and unmaps what the test knows, and the kernel says what is there in the end.
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,38 +24,14 @@ constexpr size_t kPage = 4096, kMb = 1 << 20;
 // Nobody else maps there: the kernel gives addresses from the top downwards.
 constexpr uintptr_t kArena = uintptr_t{1} << 45;
 
-class MapperLibrary {
- public:
-  MapperLibrary() : library_(dlopen(PathOf("libmapper.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    REQUIRE(library_ != nullptr);
-    Find("reserve", &reserve);
-    Find("commit", &commit);
-    Find("share", &share);
-    Find("map_file", &map_file);
-    Find("give_back", &give_back);
-    Find("move", &move);
-  }
-  ~MapperLibrary() { dlclose(library_); }
-  MapperLibrary(const MapperLibrary&) = delete;
-  MapperLibrary& operator=(const MapperLibrary&) = delete;
-
-  void* (*reserve)(void* at, size_t bytes, int flags);
-  void* (*commit)(void* at, size_t bytes, int flags);
-  void* (*share)(void* at, size_t bytes, int flags);
-  void* (*map_file)(void* at, size_t bytes, int flags, int file);
-  int (*give_back)(void* at, size_t bytes);
-  void* (*move)(void* at, size_t old_bytes, size_t bytes, int flags, void* to);
-
- private:
-  static std::string PathOf(const std::string& library) {
-    return std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/" + library;
-  }
-  template <typename Function>
-  void Find(const char* name, Function** into) {
-    *into = reinterpret_cast<Function*>(dlsym(library_, name));
-    REQUIRE(*into != nullptr);
-  }
-  void* const library_;
+struct MapperLibrary {
+  const Library library{"libmapper.so"};
+  void* (*const reserve)(void* at, size_t bytes, int flags) = library.Find("reserve");
+  void* (*const commit)(void* at, size_t bytes, int flags) = library.Find("commit");
+  void* (*const share)(void* at, size_t bytes, int flags) = library.Find("share");
+  void* (*const map_file)(void* at, size_t bytes, int flags, int file) = library.Find("map_file");
+  int (*const give_back)(void* at, size_t bytes) = library.Find("give_back");
+  void* (*const move)(void* at, size_t old_bytes, size_t bytes, int flags, void* to) = library.Find("move");
 };
 
 char* Behind(void* at, size_t bytes) { return static_cast<char*>(at) + bytes; }

@@ -1,66 +1,61 @@
-// libheaprec.so preloaded into programs without a JVM, whose allocations are known to the byte. Estimates may be off by
-// six standard deviations of theirs: chance alone does that once in 500 million times.
+// libheaprec.so preloaded into programs without a JVM, whose allocations are known to the byte.
 #include <signal.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
-#include "tests/support/java_run.h"
+#include "tests/native/native_run.h"
 
 namespace heaprec::testing {
 namespace {
 
-using nlohmann::json;
-
-constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 constexpr int kRate = 2000;
 
-std::string Program() { return RunfilePath("tests/native/allocations"); }
-std::string Odd(const std::string& how) { return RunfilePath("tests/native/odd_program_" + how); }
-std::string Plugin() { return RunfilePath("tests/native/libplugin.so"); }
+std::string Odd(const std::string& how) { return Built("odd_program_" + how); }
+std::vector<std::string> WithPlugin() { return {Built("allocations"), Built("libplugin.so")}; }
 std::vector<std::string> With(const std::string& options) {
   return {"LD_PRELOAD=" + AgentPath(), "HEAPREC_NATIVE_SAMPLED=" + options + ",rate=" + std::to_string(kRate)};
 }
 
-json Read(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), HeaprecPath());
-  const Outcome outcome = Run(Command{arguments});
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
+// Runs a program that is sampled; its recording.
+struct Sampled {
+  Outcome outcome;
+  std::string file;
+};
+Sampled Sample(std::vector<std::string> program, const std::string& options = "") {
+  const std::string file = FreshFolder() + "/rec.bin";
+  Command command{std::move(program)};
+  command.environment = With("file=" + file + (options.empty() ? "" : ",") + options);
+  const Outcome outcome = Run(command);
+  return {outcome, file};
+}
+
+// A JVM that records itself, with these options of the agent, and keeps a direct buffer.
+std::vector<std::string> Jvm(const std::string& agent_options) {
+  return {JavaHome() + "/bin/java",
+          "-XX:-UsePerfData",
+          "-agentpath:" + AgentPath() + "=" + agent_options,
+          "-cp",
+          ProgramsJar(),
+          "e2e.Direct",
+          "1"};
 }
 
 struct Truth {
   double allocated, live;
 };
 
-void CheckIsAbout(const json& estimate, double truth) {
-  const double low = estimate["low"], high = estimate["high"], value = estimate["value"];
-  CAPTURE(value, low, high, truth);
-  const double sigma = (truth > value ? high - value : value - low) / kSigmasOfInterval;
-  CHECK(std::abs(value - truth) <= kSigmas * sigma + 1);
-}
-
+// `live`: negative if it is not known.
 void CheckSite(const json& document, const std::string& site, const Truth& truth) {
   CAPTURE(site);
-  for (const json& row : document["rows"]) {
-    if (row["name"] != site) continue;
-    CheckIsAbout(row["allocated"]["bytes"], truth.allocated);
-    if (truth.live == 0) CHECK(row["live"]["bytes"]["value"] == 0);
-    if (truth.live > 0) CheckIsAbout(row["live"]["bytes"], truth.live);
-    return;
-  }
-  FAIL("no such row");
+  const json row = RowOf(document, site);
+  CheckIsAbout(row["allocated"]["bytes"], truth.allocated);
+  if (truth.live == 0) CHECK(row["live"]["bytes"]["value"] == 0);
+  if (truth.live > 0) CheckIsAbout(row["live"]["bytes"], truth.live);
 }
 
 constexpr double kLeaked = 64 << 20, kChurned = 500'000'000;
@@ -79,12 +74,12 @@ void CheckProgram(const std::string& recording) {
   const json summary = Read({"summary", "--json", recording});
   CHECK(summary["malloc"]["allocated_bytes"].get<double>() > 680e6);
   CHECK(summary["malloc"]["allocated_bytes"].get<double>() < 690e6);
-  CHECK(summary["recording"]["program"] == std::filesystem::canonical(Program()).string());
+  CHECK(summary["recording"]["program"] == std::filesystem::canonical(Built("allocations")).string());
   CHECK(summary["recording"]["jvm_name"] == "");
   CHECK(summary["trustworthy"] == true);
   const json threads = Read({"top", "--kind", "malloc", "--by", "thread", "--json", recording});
   for (const json& row : threads["tables"][0]["rows"]) CHECK(row["name"] != "heaprec-drain");
-  CHECK(Run(Command{{HeaprecPath(), "verify", recording}}).exit_code == 0);
+  CheckVerified(recording);
 }
 
 std::vector<std::string> FilesIn(const std::string& folder) {
@@ -99,35 +94,26 @@ std::vector<std::string> FilesIn(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("A program's native memory is shown by site, and the program runs as usual") {
-  const Outcome without = Run(Command{{Program(), Plugin()}});
+  const Outcome without = Run(Command{WithPlugin()});
   REQUIRE(without.exit_code == 3);
-  const std::string folder = FreshFolder(), file = folder + "/rec.bin";
-  Command command{{Program(), Plugin()}};
-  command.environment = With("file=" + file);
-  const Outcome outcome = Run(command);
+  const auto [outcome, file] = Sample(WithPlugin());
   CHECK(outcome.exit_code == 3);
   CHECK(outcome.out == without.out);
   CHECK(outcome.err == "");
   CheckProgram(file);
-  CHECK(FilesIn(folder).size() == 1);  // its child has none
+  CHECK(FilesIn(std::filesystem::path(file).parent_path()).size() == 1);  // its child has none
   CHECK(Read({"summary", "--json", file})["ended"] == "exit");
 }
 
 TEST_CASE("A program's mappings are shown by site, to the byte, also those that were unmapped") {
   constexpr double kMb = 1 << 20;
-  const std::string file = FreshFolder() + "/rec.bin";
-  Command command{{RunfilePath("tests/native/maps")}};
-  command.environment = With("file=" + file);
-  const Outcome outcome = Run(command);
+  const auto [outcome, file] = Sample({Built("maps")});
   CHECK(outcome.out == "mapped\n");
   CHECK(outcome.err == "");
   const json mapped = Read({"native", "--json", file})["mmap"];
   INFO(mapped.dump());
   const auto at = [&](const std::string& site, const char* what) {
-    for (const json& row : mapped["rows"]) {
-      if (row["name"] == "maps." + site) return row[what]["value"].get<double>();
-    }
-    return -1.0;
+    return RowOf(mapped, "maps." + site)[what]["value"].get<double>();
   };
   CHECK(at("piece", "committed") == (64 - 18) * kMb);
   CHECK(at("reserves", "reserved") == 1024 * kMb);
@@ -137,7 +123,7 @@ TEST_CASE("A program's mappings are shown by site, to the byte, also those that 
 
 TEST_CASE("After kill -9 everything is there") {
   const std::string file = FreshFolder() + "/rec.bin";
-  Command command{{Program(), Plugin(), "wait"}};
+  Command command{{Built("allocations"), Built("libplugin.so"), "wait"}};
   command.environment = With("file=" + file);
   Process process(command);
   REQUIRE(process.WaitForOutput("kept"));
@@ -157,16 +143,14 @@ TEST_CASE("After kill -9 everything is there") {
 
 TEST_CASE("After a kill before its first block, a recording is recovered with all of its points") {
   const std::string folder = FreshFolder(), file = folder + "/rec.bin", whole = folder + "/whole.bin";
-  Command command{{Program(), Plugin(), "wait"}};
+  Command command{{Built("allocations"), Built("libplugin.so"), "wait"}};
   command.environment = With("file=" + file);
   Process process(command);
   REQUIRE(process.WaitForOutput("kept"));
   process.Kill(SIGKILL);
   (void)process.Finish();
-  REQUIRE(Run(Command{{HeaprecPath(), "recover", file, "-o", whole}}).exit_code == 0);
-  const Outcome verified = Run(Command{{HeaprecPath(), "verify", whole}});
-  INFO(verified.out << verified.err);
-  CHECK(verified.exit_code == 0);
+  REQUIRE(RunHeaprec({"recover", file, "-o", whole}).exit_code == 0);
+  CheckVerified(whole);
   const json counters = Read({"summary", "--json", whole})["losses"]["malloc"];
   INFO(counters.dump());
   CHECK(counters["points"] > 100);
@@ -177,7 +161,7 @@ TEST_CASE("After a kill before its first block, a recording is recovered with al
 
 TEST_CASE("Programs that are started by a recorded one have their own recordings, if `only` selects them") {
   const std::string folder = FreshFolder();
-  const std::string twice = Program() + "; " + Program() + "; exec " + Program();
+  const std::string program = Built("allocations"), twice = program + "; " + program + "; exec " + program;
   Command command{{"sh", "-c", twice}};
   command.environment = With("only=allocations,file=" + folder + "/rec-%p.bin");
   CHECK(Run(command).exit_code == 3);
@@ -191,24 +175,25 @@ TEST_CASE("Programs that are started by a recorded one have their own recordings
 TEST_CASE("record starts a program with the sampler, and reports the result") {
   const std::string file = FreshFolder() + "/rec.bin";
   const auto record = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {HeaprecPath(), "record", "--lib", AgentPath(), "-o", file});
-    return Run(Command{words});
+    words.insert(words.begin(), {"record", "--lib", AgentPath(), "-o", file});
+    return RunHeaprec(std::move(words));
   };
-  const Outcome outcome = record({"--native=sampled", "--rate", std::to_string(kRate), "--", Program(), Plugin()});
+  const Outcome outcome =
+      record({"--native=sampled", "--rate", std::to_string(kRate), "--", Built("allocations"), Built("libplugin.so")});
   CHECK(outcome.exit_code == 3);
   CHECK(outcome.err.starts_with("heaprec: " + file + ": "));
   CHECK(outcome.err.ends_with(" samples\n"));
   CheckProgram(file);
-  const Outcome refused = record({"--native=sampled", "--set", "live=on", "--", Program()});
+  const Outcome refused = record({"--native=sampled", "--set", "live=on", "--", Built("allocations")});
   CHECK(refused.exit_code == 2);
   CHECK(refused.err.find(
             "option `live` is not available without a JVM; valid options: file, rate, only, native.mmap_rate") !=
         std::string::npos);
   CHECK(std::ranges::count(refused.err, '\n') == 1);
-  const Outcome missing = record({"--native=sampled", "--set", "only=another", "--", Program()});
+  const Outcome missing = record({"--native=sampled", "--set", "only=another", "--", Built("allocations")});
   CHECK(missing.exit_code == 3);
   CHECK(missing.err == "heaprec: nothing was recorded: no process of this program started\n");
-  const Outcome unable = record({"--native=sampled", "--", RunfilePath("tests/native/static_program")});
+  const Outcome unable = record({"--native=sampled", "--", Built("static_program")});
   CHECK(unable.exit_code == 2);
   CHECK(unable.err.find("static_program: statically linked") != std::string::npos);
   const std::string script = FreshFolder() + "/script";
@@ -218,14 +203,14 @@ TEST_CASE("record starts a program with the sampler, and reports the result") {
   CHECK(scripted.exit_code == 4);
   CHECK(scripted.err.find(" sample") != std::string::npos);  // one, or several
   const std::string shop = FreshFolder() + "/shop.bin";
-  REQUIRE(Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "-o", shop, "--native=sampled", "--service",
-                       "shop", "--", Program(), Plugin()}})
+  REQUIRE(RunHeaprec({"record", "--lib", AgentPath(), "-o", shop, "--native=sampled", "--service", "shop", "--",
+                      Built("allocations"), Built("libplugin.so")})
               .exit_code == 3);
-  const std::string otlp = Run(Command{{HeaprecPath(), "export", "--format", "otlp", "--kind", "malloc", shop}}).out;
+  const std::string otlp = RunHeaprec({"export", "--format", "otlp", "--kind", "malloc", shop}).out;
   CHECK(otlp.find("service.name") != std::string::npos);
   CHECK(otlp.find("shop") != std::string::npos);
   CHECK(otlp.find("process.runtime") == std::string::npos);  // it has no JVM
-  const Outcome exact = record({"--native=exact", "--", Program(), Plugin()});
+  const Outcome exact = record({"--native=exact", "--", Built("allocations"), Built("libplugin.so")});
   CHECK(exact.exit_code == 3);
   CHECK(exact.err.find("exact native memory table") != std::string::npos);
   Command limited{{HeaprecPath(), "record", "--native=exact", "-o", FreshFolder() + "/rec.bin", "--", "true"}};
@@ -236,11 +221,11 @@ TEST_CASE("record starts a program with the sampler, and reports the result") {
 }
 
 TEST_CASE("A program that imports no allocation function is recorded, and so are libraries that it loads later") {
-  const std::string program = RunfilePath("tests/native/no_malloc");
   std::string file;
   const auto record = [&](const std::vector<std::string>& arguments) {
     file = FreshFolder() + "/rec.bin";
-    Command command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=sampled", "-o", file, "--", program}};
+    Command command{
+        {HeaprecPath(), "record", "--lib", AgentPath(), "--native=sampled", "-o", file, "--", Built("no_malloc")}};
     command.args.insert(command.args.end(), arguments.begin(), arguments.end());
     const Outcome outcome = Run(command);
     CHECK(outcome.exit_code == 5);
@@ -253,66 +238,57 @@ TEST_CASE("A program that imports no allocation function is recorded, and so are
   const json none = Read({"summary", "--json", file});
   CHECK(none["malloc"]["allocated_bytes"] == 0);
   CHECK(none["trustworthy"] == true);
-  CHECK_FALSE(record({RunfilePath("tests/native/liblate_allocator.so")}).ends_with(" 0 samples\n"));
+  CHECK_FALSE(record({Built("liblate_allocator.so")}).ends_with(" 0 samples\n"));
   CheckSite(Read({"native", "--json", file}), "liblate_allocator.so.allocates_late", {20'000'000, 0});
 }
 
 TEST_CASE("A folder or a device in place of the file is refused, and no table is created beside it") {
-  const std::string folder = FreshFolder();
-  const std::string link = folder + "/link.bin";
+  const std::string folder = FreshFolder(), link = folder + "/link.bin";
   std::filesystem::create_symlink(folder + "/nothing.bin", link);
-  const Outcome dangling =
-      Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", link, "--", Program()}});
-  CHECK(dangling.exit_code == 2);
-  CHECK(dangling.err == "heaprec: " + link + ": is a dangling symbolic link; name a file to record into\n");
-  for (const std::string& file : {folder, std::string("/dev/null")}) {
+  const std::string irregular = "exists and is not a regular file";
+  for (const auto& [file, what] :
+       {std::pair(link, std::string("is a dangling symbolic link")), {folder, irregular}, {"/dev/null", irregular}}) {
     const Outcome outcome =
-        Run(Command{{HeaprecPath(), "record", "--lib", AgentPath(), "--native=exact", "-o", file, "--", Program()}});
-    INFO(outcome.err);
+        RunHeaprec({"record", "--lib", AgentPath(), "--native=exact", "-o", file, "--", Built("allocations")});
     CHECK(outcome.exit_code == 2);
-    CHECK(outcome.err == "heaprec: " + file + ": exists and is not a regular file; name a file to record into\n");
+    CHECK(outcome.err == "heaprec: " + file + ": " + what + "; name a file to record into\n");
   }
 }
 
 TEST_CASE("Commands that show the heap say that there is none") {
-  const std::string file = FreshFolder() + "/rec.bin";
-  Command command{{Program()}};
-  command.environment = With("file=" + file);
-  REQUIRE(Run(command).exit_code == 3);
+  const auto [recorded, file] = Sample({Built("allocations")});
+  REQUIRE(recorded.exit_code == 3);
   for (const char* verb : {"top", "tree", "live", "leaks", "timeline", "histogram", "export", "report"}) {
-    const Outcome outcome = Run(Command{{HeaprecPath(), verb, file}});
+    const Outcome outcome = RunHeaprec({verb, file});
     CAPTURE(verb, outcome.err);
     CHECK(outcome.exit_code == 3);
     CHECK(outcome.out == "");
     CHECK(outcome.err.find("the recording has native memory only, no heap; add --kind malloc") != std::string::npos);
   }
-  const Outcome followed = Run(Command{{HeaprecPath(), "top", "--follow", file}});
+  const Outcome followed = RunHeaprec({"top", "--follow", file});
   CHECK(followed.err.find("native memory only; --follow shows allocations of the heap only") != std::string::npos);
-  const Outcome page = Run(Command{{HeaprecPath(), "report", "--kind", "malloc", "-o", file + ".html", file}});
+  const Outcome page = RunHeaprec({"report", "--kind", "malloc", "-o", file + ".html", file});
   INFO(page.err);
   CHECK(page.exit_code == 0);
   CHECK(page.err.starts_with("heaprec: " + file + ".html: "));
   CHECK(page.err.ends_with(" samples\n"));
   CHECK(page.err.find(", 0 samples") == std::string::npos);
-  const Outcome printed = Run(Command{{HeaprecPath(), "print", "--limit", "1", file}});
+  const Outcome printed = RunHeaprec({"print", "--limit", "1", file});
   CHECK(printed.out.starts_with("heaprec.NativeSample {"));
-  const Outcome summary = Run(Command{{HeaprecPath(), "summary", file}});
+  const Outcome summary = RunHeaprec({"summary", file});
   CHECK(summary.out.find("program:") != std::string::npos);
   CHECK(summary.out.find("JVM:") == std::string::npos);
   CHECK(summary.out.find("\ntrustworthy: yes\n") != std::string::npos);
-  const Outcome redacted = Run(Command{{HeaprecPath(), "redact", file, "-o", file + ".public"}});
+  const Outcome redacted = RunHeaprec({"redact", file, "-o", file + ".public"});
   REQUIRE(redacted.exit_code == 0);
   CHECK(ReadFile(file + ".public").find("allocations") == std::string::npos);
 }
 
 TEST_CASE("A program that is not to be recorded runs as usual") {
-  const std::string folder = FreshFolder();
-  const auto run = [&](const std::string& options) {
-    Command command{{Program(), Plugin()}};
-    command.environment = With("file=" + folder + "/rec.bin," + options);
-    const Outcome outcome = Run(command);
+  const auto run = [](const std::string& options) {
+    const auto [outcome, file] = Sample(WithPlugin(), options);
     CHECK(outcome.exit_code == 3);
-    CHECK(FilesIn(folder).empty());
+    CHECK(FilesIn(std::filesystem::path(file).parent_path()).empty());
     return outcome.err;
   };
   CHECK(run("only=another") == "");
@@ -320,27 +296,24 @@ TEST_CASE("A program that is not to be recorded runs as usual") {
             .find("HEAPREC_NATIVE_SAMPLED: option `delay` is not available without a JVM; valid options: file, rate, "
                   "only") != std::string::npos);
   CHECK(run("maxsize=x").find("invalid value `x` for option `maxsize`") != std::string::npos);
-  Command command{{Program()}};
+  Command command{{Built("allocations")}};
   command.environment = {"LD_PRELOAD=" + AgentPath()};
   CHECK(Run(command).err == "");
 }
 
 // What programs print goes through a pipe, which has no such limit.
 TEST_CASE("A limit on the size of files raises no signal, in a program or in a JVM") {
-  const auto limited = [](std::vector<std::string> program, const std::string& agent) {
+  const auto limited = [](const std::vector<std::string>& program) {
     Command command{{"sh", "-c", "{ (ulimit -f 0; exec \"$@\"); echo exit $?; } 2>&1 | cat", "sh"}};
     command.args.insert(command.args.end(), program.begin(), program.end());
     command.environment = With("only=allocations,file=" + FreshFolder() + "/rec.bin");
-    if (!agent.empty()) command.environment = {"JAVA_TOOL_OPTIONS=" + agent};
     return Run(command).out;
   };
-  const std::string program = limited({Program(), Plugin()}, "");
+  const std::string program = limited(WithPlugin());
   CAPTURE(program);
   CHECK(program.find(": File too large; native memory is not recorded\n") != std::string::npos);
   CHECK(program.ends_with(", wrong 0\nexit 3\n"));
-  const std::string jvm =
-      limited({JavaHome() + "/bin/java", "-XX:-UsePerfData", "-cp", ProgramsJar(), "e2e.Direct", "1"},
-              "-agentpath:" + AgentPath() + "=native=on,file=" + FreshFolder() + "/rec.bin");
+  const std::string jvm = limited(Jvm("native=on,file=" + FreshFolder() + "/rec.bin"));
   CAPTURE(jvm);
   CHECK(jvm.find("rec.bin: File too large\n") != std::string::npos);
   CHECK(jvm.ends_with("\nexit 0\n"));
@@ -348,36 +321,29 @@ TEST_CASE("A limit on the size of files raises no signal, in a program or in a J
 
 TEST_CASE("A full pipe without a reader blocks neither a program nor a JVM") {
   const FullPipe unread;
-  Command program{{Program(), Plugin()}};
+  Command program{WithPlugin()};
   program.environment = With("only=allocations,unknown=1");
   CHECK(Run(unread.Into(program)).exit_code == 3);
-  Command jvm{{JavaHome() + "/bin/java", "-XX:-UsePerfData",
-               "-agentpath:" + AgentPath() + "=native=on,file=" + FreshFolder() + "/rec.bin", "-cp", ProgramsJar(),
-               "e2e.Direct", "1"}};
+  Command jvm{Jvm("native=on,file=" + FreshFolder() + "/rec.bin")};
   jvm.largest_file_bytes = 16 << 10;  // so that the drain has something to say
   CHECK(Run(unread.Into(jvm)).exit_code == 0);
 }
 
 TEST_CASE("If no slot can be written, nothing is recorded, a message says so, and the program runs") {
-  const std::string folder = FreshFolder();
-  Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", RunfilePath("tests/native/maps")}};
-  command.environment = With("only=maps,file=" + folder + "/rec.bin");
-  const Outcome outcome = Run(command);
+  const auto [outcome, file] =
+      Sample({RunfilePath("tests/support/refuse"), "sealed-slots", Built("maps")}, "only=maps");
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == "mapped\n");
   CHECK(outcome.err ==
         "heaprec: HEAPREC_NATIVE_SAMPLED: no library's malloc can be replaced; calls of the program are not seen: "
-        "their slots "
-        "cannot be written to (Operation not permitted); native memory is not recorded\n");
-  CHECK(FilesIn(folder).empty());
+        "their slots cannot be written to (Operation not permitted); native memory is not recorded\n");
+  CHECK(FilesIn(std::filesystem::path(file).parent_path()).empty());
 }
 
 // Its pointers to malloc are variables.
 TEST_CASE("If some slots can be written, their calls are recorded, and a message names the others") {
-  const std::string file = FreshFolder() + "/rec.bin";
-  Command command{{RunfilePath("tests/support/refuse"), "sealed-slots", Odd("pie")}};
-  command.environment = With("only=odd_program_pie,file=" + file);
-  const Outcome outcome = Run(command);
+  const auto [outcome, file] =
+      Sample({RunfilePath("tests/support/refuse"), "sealed-slots", Odd("pie")}, "only=odd_program_pie");
   CHECK(outcome.exit_code == 4);
   const std::string why =
       "calls of the program are not seen: their slots cannot be written to (Operation not permitted)";
@@ -427,8 +393,7 @@ TEST_CASE("Unusual programs run as without heaprec, and are recorded") {
     for (const std::string how : {"", "_exit", "abort", "main ends", "main ends with handler", "forks", "closes",
                                   "loads", "hides environment", "lists"}) {
       const std::string file = folder + "/" + build + how + ".bin";
-      all.push_back(
-          {build, how, file, StartOdd({{Odd(build), how, own, RunfilePath("tests/native/libending.so")}}, file)});
+      all.push_back({build, how, file, StartOdd({{Odd(build), how, own, Built("libending.so")}}, file)});
     }
   }
   for (Odds& one : all) {
@@ -491,10 +456,9 @@ TEST_CASE("A program whose main thread ends exits with its last thread, even if 
 TEST_CASE("A program that waits for signals which all its threads block receives them") {
   Command command{{Odd("pie"), "waits for signals"}};
   REQUIRE(Run(command).exit_code == 0);
-  const std::string exact = RunfilePath("recorder/libheaprec-native.so");
-  for (const auto& environment : {With("file=" + FreshFolder() + "/rec.bin"),
-                                  std::vector<std::string>{"LD_PRELOAD=" + exact, "HEAPREC_NATIVE_EXACT=file=" +
-                                                                                      FreshFolder() + "/native.bin"}}) {
+  const std::vector<std::string> counted{"LD_PRELOAD=" + ExactLibrary(),
+                                         "HEAPREC_NATIVE_EXACT=file=" + FreshFolder() + "/native.bin"};
+  for (const auto& environment : {With("file=" + FreshFolder() + "/rec.bin"), counted}) {
     CAPTURE(environment);
     command.environment = environment;
     const Outcome outcome = Run(command);
@@ -506,9 +470,7 @@ TEST_CASE("A program that waits for signals which all its threads block receives
 // The threads for the one recording block the signal with which a census installs its hooks.
 TEST_CASE("A JVM that is also sampled as a program has both recordings") {
   const std::string folder = FreshFolder();
-  Command jvm{{JavaHome() + "/bin/java", "-XX:-UsePerfData",
-               "-agentpath:" + AgentPath() + "=census=all,file=" + folder + "/jvm.bin", "-cp", ProgramsJar(),
-               "e2e.Direct", "1"}};
+  Command jvm{Jvm("census=all,file=" + folder + "/jvm.bin")};
   jvm.environment = With("only=java,file=" + folder + "/program.bin");
   const Outcome outcome = Run(jvm);
   CHECK(outcome.exit_code == 0);
@@ -546,10 +508,8 @@ TEST_CASE("A shell's redirections work while rings of killed processes are moved
 }
 
 TEST_CASE("A program has the same descriptors as without heaprec") {
-  Command command{{"ls", "/proc/self/fd"}};
-  const Outcome without = Run(command);
-  command.environment = With("file=" + FreshFolder() + "/rec.bin");
-  const Outcome outcome = Run(command);
+  const std::vector<std::string> program{"ls", "/proc/self/fd"};
+  const Outcome without = Run(Command{program}), outcome = Sample(program).outcome;
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out == without.out);
 }
@@ -568,7 +528,7 @@ TEST_CASE("A reader of a program's pipe sees its end when the program closes it"
 }
 
 TEST_CASE("Messages of the drain go to the program's standard error") {
-  Command command{{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", Program(), Plugin(), "wait"}};
+  Command command{{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", Built("allocations"), Built("libplugin.so"), "wait"}};
   command.environment = With("only=allocations,duration=1s,file=" + FreshFolder() + "/rec.bin");
   command.largest_file_bytes = 8 << 10;  // less than is written after that second
   Process process(command);
@@ -578,30 +538,18 @@ TEST_CASE("Messages of the drain go to the program's standard error") {
   RemoveRingsOf(process.pid());
 }
 
-// Its own file then has the number 2. As a control, the line is in the file that is standard error from the start.
 TEST_CASE("Messages of the drain never go to a file of a program that was started without standard error") {
-  const auto run = [](const std::string& redirection) {
-    const std::string folder = FreshFolder();
-    Command command{{"/bin/sh", "-c", "exec \"$0\" 'owns 2' \"$1\"/own " + redirection, Odd("pie"), folder}};
-    command.environment = With("only=odd_program_pie,file=" + folder + "/rec.bin");
-    command.largest_file_bytes = 4 << 10;  // less than is written at the end, if not before
-    Process process(command);
-    const Outcome outcome = process.Finish();
-    RemoveRingsOf(process.pid());
-    CHECK(outcome.err == "");
-    return std::pair(outcome.exit_code, folder);
-  };
-  const auto [open_code, open_folder] = run("2>\"$1\"/errors");
-  CHECK(open_code == 2);
-  CHECK(ReadFile(open_folder + "/errors").find("File too large; cannot write the recording") != std::string::npos);
-  const auto [code, folder] = run("2>&-");
-  CHECK(code == 3);
-  CHECK(ReadFile(folder + "/own") == "the program's own\n");
+  CheckNoMessageInOwnFile(
+      [](Command* command, const std::string& folder) {
+        command->environment = With("only=odd_program_pie,file=" + folder + "/rec.bin");
+        command->largest_file_bytes = 4 << 10;  // less than is written at the end, if not before
+      },
+      "File too large; cannot write the recording");
 }
 
 // glibc aborts if it is given a block of the library's own malloc, and that malloc does with one of glibc's.
 TEST_CASE("A library that is bound to its own malloc is not changed, even before it is bound") {
-  const Command command{{Odd("pie"), "binds deeply", RunfilePath("tests/native/libdeep_importer.so")}};
+  const Command command{{Odd("pie"), "binds deeply", Built("libdeep_importer.so")}};
   CHECK(Run(command).exit_code == 9);
   const std::string file = FreshFolder() + "/rec.bin";
   const auto [pid, added] = FinishOdd(StartOdd(command, file));

@@ -1,42 +1,24 @@
-// Native memory of real JVMs, sampled: known bytes through JNI and direct buffers. Estimates may be off by six standard
-// deviations of theirs: chance alone does that once in 500 million times.
-#include <catch2/catch.hpp>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
+// Native memory of real JVMs, sampled: known bytes through JNI and direct buffers.
+#include "tests/native/native_run.h"
 
-#include "tests/support/java_run.h"
-
-namespace heaprec::native {
+namespace heaprec::testing {
 namespace {
 
-using nlohmann::json;
-using testing::Command;
-using testing::FreshFolder;
-using testing::HeaprecPath;
-using testing::JavaHome;
-using testing::Outcome;
-using testing::Run;
-using testing::RunfilePath;
-
-constexpr double kSigmas = 6, kSigmasOfInterval = 1.96;
 constexpr double kMb = 1e6;
 
 // A JVM that runs Native.java.
 Command Native(const std::vector<std::string>& flags, const std::vector<std::string>& more = {}) {
   Command command{{JavaHome() + "/bin/java", "-Xmx256m"}};
   command.args.insert(command.args.end(), flags.begin(), flags.end());
-  command.args.push_back(RunfilePath("tests/native/Native.java"));
-  command.args.push_back(RunfilePath("tests/native/libnative_jni.so"));
+  command.args.push_back(Built("Native.java"));
+  command.args.push_back(Built("libnative_jni.so"));
   command.args.insert(command.args.end(), more.begin(), more.end());
   return command;
 }
 
 std::string Recorded(const std::string& options) {
   const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome =
-      Run(Native({"-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on" + options}));
+  const Outcome outcome = Run(Native({"-agentpath:" + AgentPath() + "=file=" + file + ",native=on" + options}));
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.out == "kept 32\n");
@@ -44,29 +26,10 @@ std::string Recorded(const std::string& options) {
   return file;
 }
 
-json Read(const std::string& file, const std::vector<std::string>& options = {}) {
-  Command command{{HeaprecPath(), "native", "--json"}};
-  command.args.insert(command.args.end(), options.begin(), options.end());
-  command.args.push_back(file);
-  const Outcome outcome = Run(command);
-  INFO(outcome.err);
-  REQUIRE(outcome.exit_code == 0);
-  return json::parse(outcome.out);
-}
-
-json RowOf(const json& document, const std::string& name) {
-  for (const json& row : document["rows"]) {
-    if (row["name"] == name) return row;
-  }
-  FAIL("no row " << name);
-  return {};
-}
-
-void CheckIsAbout(const json& estimate, double truth) {
-  const double low = estimate["low"], high = estimate["high"], value = estimate["value"];
-  CAPTURE(value, low, high, truth);
-  const double sigma = (truth > value ? high - value : value - low) / kSigmasOfInterval;
-  CHECK(std::abs(value - truth) <= kSigmas * sigma + 1);
+json NativeIn(const std::string& recording, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"native", "--json"});
+  options.push_back(recording);
+  return Read(std::move(options));
 }
 
 }  // namespace
@@ -78,18 +41,16 @@ TEST_CASE("The site of an object that native code allocates on a thread without 
   std::vector<Command> commands;
   for (size_t i = 0; i < ways.size(); ++i) {
     commands.push_back(
-        Native({"-agentpath:" + testing::AgentPath() + "=file=" + file_of(i) + ",rate=500,stackdepth=8" + ways[i]},
-               {"attach"}));
+        Native({"-agentpath:" + AgentPath() + "=file=" + file_of(i) + ",rate=500,stackdepth=8" + ways[i]}, {"attach"}));
   }
-  const std::vector<Outcome> outcomes = testing::RunAll(commands, commands.size());
+  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
   for (size_t i = 0; i < ways.size(); ++i) {
     const std::string file = file_of(i);
     const Outcome& outcome = outcomes[i];
     INFO(ways[i] << ": " << outcome.err);
     REQUIRE(outcome.exit_code == 0);
     REQUIRE(outcome.out == "attached\n");
-    const Outcome top = Run(Command{{HeaprecPath(), "top", "--by", "stack", "--json", "--limit", "0", file}});
-    const json document = json::parse(top.out);
+    const json document = Read({"top", "--by", "stack", "--json", "--limit", "0", file});
     double bytes = 0;
     for (const json& row : document["tables"][0]["rows"]) {
       INFO(row["name"]);
@@ -101,7 +62,7 @@ TEST_CASE("The site of an object that native code allocates on a thread without 
       CHECK(frames.find("libjvm.so") == std::string::npos);
       CHECK(frames.find("libnative_jni.so.attached") != std::string::npos);
     }
-    INFO(top.out.substr(0, 4000));
+    INFO(document.dump().substr(0, 4000));
     CHECK(bytes > 0.9 * 200'000 * 1016);
     CHECK(bytes < 1.1 * 200'000 * 1016);
     CHECK(document["scan"]["recordings"][0]["losses"]["stacks"]["none"] == 0);
@@ -110,48 +71,45 @@ TEST_CASE("The site of an object that native code allocates on a thread without 
 
 TEST_CASE("Live JNI memory and direct buffers are shown by site, with the Java methods that requested them") {
   const std::string file = Recorded(",native.rate=500");
-  const json sites = Read(file);
+  const json sites = NativeIn(file);
   const json kept = RowOf(sites, "libnative_jni.so.Java_Native_keep");
   CheckIsAbout(kept["live"]["bytes"], 64 * kMb);
   CheckIsAbout(kept["allocated"]["bytes"], 64 * kMb);
   const json churned = RowOf(sites, "libnative_jni.so.Java_Native_churn");
   CHECK(churned["live"]["bytes"]["value"] == 0);
   CheckIsAbout(churned["allocated"]["bytes"], 500 * kMb);
-  const json libraries = Read(file, {"--by", "library"});
+  const json libraries = NativeIn(file, {"--by", "library"});
   CHECK(RowOf(libraries, "libjvm.so")["live"]["bytes"]["high"].get<double>() > 32 << 20);
 
-  const json stacks = Read(file, {"--callers", "100"});
+  const json stacks = NativeIn(file, {"--callers", "100"});
   const json by_jni = RowOf(stacks, "libnative_jni.so.Java_Native_keep");
   REQUIRE(by_jni["callers"].size() >= 3);
   CHECK(by_jni["callers"][0] == "Native.keep");
   CHECK(by_jni["callers"][1] == "Native.keepSome");
   CHECK(by_jni["callers"][2] == "Native.main");
-  double direct = 0, variance = 0;
+  EstimatedSum direct;
   for (const json& row : stacks["rows"]) {
     if (row.dump().find("java.nio.DirectByteBuffer.<init>") != std::string::npos) {
-      const json& live = row["live"]["bytes"];
-      direct += live["value"].get<double>();
-      const double side = live["high"].get<double>() - live["value"].get<double>();
-      variance += side * side / (kSigmasOfInterval * kSigmasOfInterval);
+      direct.Add(row["live"]["bytes"]);
       // Whatever of libjvm and Unsafe this JDK has on the stack.
       CHECK(row["name"] == "java.nio.DirectByteBuffer.<init>");
       CHECK(row["callers"][0] == "java.nio.ByteBuffer.allocateDirect");
     }
   }
-  CHECK(std::abs(direct - (32 << 20)) <= kSigmas * std::sqrt(variance));
-  CHECK(Run(Command{{HeaprecPath(), "verify", file}}).exit_code == 0);
+  direct.CheckIsAbout(32 << 20);
+  CheckVerified(file);
 }
 
 // Each object that is tracked is a weak reference, for which the JVM allocates.
 TEST_CASE("Memory that the JVM allocates for the agent is not in the recording, or in its own row") {
   const std::string file = FreshFolder() + "/rec.bin";
-  const Outcome outcome = Run(
-      Command{{JavaHome() + "/bin/java", "-Xmx256m",
-               "-agentpath:" + testing::AgentPath() + "=file=" + file + ",native=on,live=on,rate=2000,native.rate=2000",
-               "-cp", testing::ProgramsJar(), "e2e.Leak", "20000", "200", "1.5"}});
+  const Outcome outcome =
+      Run(Command{{JavaHome() + "/bin/java", "-Xmx256m",
+                   "-agentpath:" + AgentPath() + "=file=" + file + ",native=on,live=on,rate=2000,native.rate=2000",
+                   "-cp", ProgramsJar(), "e2e.Leak", "20000", "200", "1.5"}});
   INFO(outcome.err);
   REQUIRE(outcome.exit_code == 0);
-  const json stacks = Read(file, {"--limit", "0", "--callers", "100"});
+  const json stacks = NativeIn(file, {"--limit", "0", "--callers", "100"});
   REQUIRE(stacks["rows"].size() > 10);
   for (const json& row : stacks["rows"]) {
     CAPTURE(row.dump());
@@ -162,24 +120,22 @@ TEST_CASE("Memory that the JVM allocates for the agent is not in the recording, 
   const json own = RowOf(stacks, "[heaprec]");
   CHECK(own["callers"].size() > 1);
   for (const char* by : {"site", "library"}) {
-    const json rows = Read(file, {"--limit", "0", "--by", by});
+    const json rows = NativeIn(file, {"--limit", "0", "--by", by});
     CHECK(RowOf(rows, "[heaprec]")["allocated"]["samples"].get<int>() >= own["allocated"]["samples"].get<int>());
   }
   // As the JVM has it.
-  const Outcome exact =
-      Run(Command{{HeaprecPath(), "top", "--kind", "malloc", "--exact-sites", "--by", "site", "--limit", "0", file}});
+  const Outcome exact = RunHeaprec({"top", "--kind", "malloc", "--exact-sites", "--by", "site", "--limit", "0", file});
   CHECK(exact.out.find("[heaprec]") == std::string::npos);
   CHECK(exact.out.find("libjvm.so.JvmtiExport::") != std::string::npos);
 }
 
 TEST_CASE("The recording says why native memory was not recorded, or not completely") {
   const std::string folder = FreshFolder(), mine = folder + "/mine.bin";
-  const std::string agent = "-agentpath:" + testing::AgentPath() + "=file=" + mine + ",native=on";
-  Command command{{JavaHome() + "/bin/java", "-Xmx256m", agent, RunfilePath("tests/native/Native.java"),
-                   RunfilePath("tests/native/libnative_jni.so")}};
-  const auto say = [&](const std::string& verb) { return Run(Command{{HeaprecPath(), verb, mine}}); };
+  const std::string agent = "-agentpath:" + AgentPath() + "=file=" + mine + ",native=on";
+  Command command{{JavaHome() + "/bin/java", "-Xmx256m", agent, Built("Native.java"), Built("libnative_jni.so")}};
+  const auto say = [&](const std::string& verb) { return RunHeaprec({verb, mine}); };
   const auto note = [&] {
-    const Outcome doctor = Run(Command{{HeaprecPath(), "doctor", "--json", mine}});
+    const Outcome doctor = RunHeaprec({"doctor", "--json", mine});
     const json document = json::parse(doctor.out);
     for (const json& finding : document["recordings"][0]["findings"]) {
       if (finding["id"] == "native") return finding["what"].get<std::string>();
@@ -188,7 +144,7 @@ TEST_CASE("The recording says why native memory was not recorded, or not complet
   };
 
   SECTION("it was preloaded, and records already") {
-    command.environment = {"LD_PRELOAD=" + testing::AgentPath(),
+    command.environment = {"LD_PRELOAD=" + AgentPath(),
                            "HEAPREC_NATIVE_SAMPLED=only=java,rate=500,file=" + folder + "/other.bin"};
     const Outcome outcome = Run(command);
     INFO(outcome.err);
@@ -198,13 +154,14 @@ TEST_CASE("The recording says why native memory was not recorded, or not complet
     CHECK(note() == "native memory was not sampled: " + why);
     CHECK(say("summary").out.find("\nnative memory was not sampled: " + why + "\n") != std::string::npos);
     // A busy machine may lose samples while the JVM starts, which is another reason.
-    const json reasons = json::parse(Run(Command{{HeaprecPath(), "summary", "--json", mine}}).out)["reasons"];
+    const json reasons = Read({"summary", "--json", mine})["reasons"];
     CHECK(reasons.dump().find("native memory") == std::string::npos);
     const Outcome native = say("native");
     CHECK(native.exit_code == 0);
     CHECK(native.out.starts_with("# native memory was not sampled: " + why + "\n"));
     CHECK(say("verify").exit_code == 0);
-    CheckIsAbout(RowOf(Read(folder + "/other.bin"), "libnative_jni.so.Java_Native_keep")["live"]["bytes"], 64 * kMb);
+    CheckIsAbout(RowOf(NativeIn(folder + "/other.bin"), "libnative_jni.so.Java_Native_keep")["live"]["bytes"],
+                 64 * kMb);
   }
   SECTION("the slots of some libraries are sealed") {
     command.args.insert(command.args.begin(), {RunfilePath("tests/support/refuse"), "sealed-slots"});
@@ -225,10 +182,10 @@ TEST_CASE("The recording says why native memory was not recorded, or not complet
     const Outcome native = say("native");
     CHECK((in_part ? native.out : native.err).find(what) != std::string::npos);
     CHECK(native.exit_code == (in_part ? 0 : 3));
-    if (in_part) CHECK(Read(mine)["unavailable_reason"] == what);
+    if (in_part) CHECK(NativeIn(mine)["unavailable_reason"] == what);
     const std::string open = FreshFolder() + "/public.bin";
-    REQUIRE(Run(Command{{HeaprecPath(), "redact", "-q", mine, "-o", open}}).exit_code == 0);
-    CHECK(testing::ReadFile(open).find("libjvm.so") == std::string::npos);
+    REQUIRE(RunHeaprec({"redact", "-q", mine, "-o", open}).exit_code == 0);
+    CHECK(ReadFile(open).find("libjvm.so") == std::string::npos);
   }
 }
 
@@ -237,17 +194,16 @@ TEST_CASE("Stacks have their Java methods in other modes of the JVM, too") {
   const std::string folder = FreshFolder();
   std::vector<Command> commands;
   for (const std::string& flag : flags) {
-    commands.push_back(
-        Native({flag, "-agentpath:" + testing::AgentPath() + "=file=" + folder + "/" + flag + ".bin,native=on"}));
+    commands.push_back(Native({flag, "-agentpath:" + AgentPath() + "=file=" + folder + "/" + flag + ".bin,native=on"}));
   }
-  const std::vector<Outcome> outcomes = testing::RunAll(commands, commands.size());
+  const std::vector<Outcome> outcomes = RunAll(commands, commands.size());
   for (size_t i = 0; i < flags.size(); ++i) {
     INFO(flags[i]);
     REQUIRE(outcomes[i].exit_code == 0);
     const json row =
-        RowOf(Read(folder + "/" + flags[i] + ".bin", {"--callers", "100"}), "libnative_jni.so.Java_Native_keep");
+        RowOf(NativeIn(folder + "/" + flags[i] + ".bin", {"--callers", "100"}), "libnative_jni.so.Java_Native_keep");
     CHECK(row["callers"].dump().find("Native.main") != std::string::npos);
   }
 }
 
-}  // namespace heaprec::native
+}  // namespace heaprec::testing

@@ -1,11 +1,11 @@
 // Sampled native memory of this process: a ring, a drain and a file of its own, and what that says afterwards.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "format/reader/reader.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/drain.h"
-#include "tests/format/memory_source.h"
+#include "tests/format/read_back.h"
+#include "tests/support/files.h"
 
 namespace heaprec::native {
 
@@ -40,12 +40,40 @@ struct Estimated {
   size_t samples = 0;
 };
 
+// A library of tests/native, by whose functions the test allocates.
+class Library {
+ public:
+  explicit Library(const std::string& name) : handle_(dlopen(PathOf(name).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    REQUIRE(handle_ != nullptr);
+  }
+  ~Library() { dlclose(handle_); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  static std::string PathOf(const std::string& name) {
+    return std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/" + name;
+  }
+  // A function of any type.
+  struct Symbol {
+    void* address;
+    template <typename Function>
+    operator Function*() const {  // NOLINT(google-explicit-constructor): as dlsym has it
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  Symbol Find(const char* name) const {
+    void* const address = dlsym(handle_, name);
+    REQUIRE(address != nullptr);
+    return {address};
+  }
+
+ private:
+  void* const handle_;
+};
+
 class SampledSession {
  public:
   explicit SampledSession(double rate, uint32_t maps_per_second = 0) : maps_per_second_(maps_per_second) {
-    std::string pattern = std::filesystem::temp_directory_path() / "heaprec-sampled-XXXXXX";
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    directory_ = pattern;
     const throttle::ControllerConfig config = agent::ControllerFor(rate, /*unit_is_event=*/false);
     static uint32_t number = 0;
     ++number;
@@ -71,10 +99,7 @@ class SampledSession {
     REQUIRE(parts_.Activate().ok());
     REQUIRE(drain_->Start().ok());
   }
-  ~SampledSession() {
-    Stop();
-    std::filesystem::remove_all(directory_);
-  }
+  ~SampledSession() { Stop(); }
   SampledSession(const SampledSession&) = delete;
   SampledSession& operator=(const SampledSession&) = delete;
 
@@ -130,7 +155,6 @@ class SampledSession {
     header.max_tracked_blocks = sources::NativeStream::kMaxTracked;
     if (maps_per_second_ > 0) header.mapped = {sources::MappingStream::kIntervalNs, maps_per_second_, 0};
     if (maps_per_second_ > 0) header.max_tracked_mappings = sources::MappingStream::kMaxTracked;
-    path_ = (directory_ / "rec.hrec").string();
     auto store = writer::Store::Create({path_, header, {}, {}, writer::Syncer::Where::kAtOnce});
     REQUIRE(store.ok());
     writer::DrainConfig drain;
@@ -146,15 +170,9 @@ class SampledSession {
   }
 
   void Read() {
-    std::ifstream file(path_, std::ios::binary);
-    const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-    std::vector<std::byte> bytes(chars.size());
-    std::memcpy(bytes.data(), chars.data(), chars.size());
-    format::MemoryByteSource source(bytes, "rec");
-    auto reader = format::Reader::Open(&source);
-    REQUIRE(reader.ok());
+    const format::testing::Opened file(testing::BytesOf(path_));
     std::map<uint64_t, size_t> by_id;
-    while (auto block = (*reader)->Next()) {
+    while (auto block = file.reader->Next()) {
       AddMappings(*block);
       for (const format::Sample& sample : block->samples) {
         if (sample.kind == format::Kind::kMapping) continue;
@@ -173,7 +191,7 @@ class SampledSession {
       }
       counters_ = block->counters[format::Stream::kNative];
     }
-    REQUIRE((*reader)->skipped().empty());
+    REQUIRE(file.reader->skipped().empty());
   }
 
   void AddMappings(const format::Block& block) {
@@ -207,8 +225,8 @@ class SampledSession {
     return frames;
   }
 
-  std::filesystem::path directory_;
-  std::string path_;
+  const testing::Folder folder_;
+  const std::string path_ = folder_ / "rec.hrec";
   std::unique_ptr<buffer::Ring> ring_;
   sources::Parts parts_;
   std::unique_ptr<writer::Drain> drain_;

@@ -1,6 +1,5 @@
 // Ground truth: a library allocates what the test knows to the byte. Estimates may be off by six standard deviations of
 // theirs: chance alone does that once in 500 million times.
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,41 +17,15 @@ namespace {
 constexpr double kSigmas = 6;
 constexpr long kMb = 1'000'000;
 
-std::string PathOf(const std::string& library) {
-  return std::string(getenv("TEST_SRCDIR")) + "/heaprec/tests/native/" + library;
-}
-
-class Workload {
- public:
-  Workload() : library_(dlopen(PathOf("libworkload.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    REQUIRE(library_ != nullptr);
-    Find("churn_small", &churn_small);
-    Find("churn_large", &churn_large);
-    Find("churn_aligned", &churn_aligned);
-    Find("churn_family", &churn_family);
-    Find("leak", &leak);
-    Find("give_back", &give_back);
-    Find("grow", &grow);
-  }
-  ~Workload() { dlclose(library_); }
-  Workload(const Workload&) = delete;
-  Workload& operator=(const Workload&) = delete;
-
-  void (*churn_small)(long bytes, size_t size);
-  void (*churn_large)(long bytes, size_t size);
-  void (*churn_aligned)(long bytes, size_t size);
-  void (*churn_family)(long times, const char* text);
-  void (*leak)(void** into, long count, size_t size);
-  void (*give_back)(void** blocks, long count);
-  long (*grow)(void** into, size_t step, size_t size);
-
- private:
-  template <typename Function>
-  void Find(const char* name, Function** into) {
-    *into = reinterpret_cast<Function*>(dlsym(library_, name));
-    REQUIRE(*into != nullptr);
-  }
-  void* const library_;
+struct Workload {
+  const Library library{"libworkload.so"};
+  void (*const churn_small)(long bytes, size_t size) = library.Find("churn_small");
+  void (*const churn_large)(long bytes, size_t size) = library.Find("churn_large");
+  void (*const churn_aligned)(long bytes, size_t size) = library.Find("churn_aligned");
+  void (*const churn_family)(long times, const char* text) = library.Find("churn_family");
+  void (*const leak)(void** into, long count, size_t size) = library.Find("leak");
+  void (*const give_back)(void** blocks, long count) = library.Find("give_back");
+  long (*const grow)(void** into, size_t step, size_t size) = library.Find("grow");
 };
 
 void CheckIsAbout(const Estimated& estimate, double truth) {
@@ -163,15 +136,15 @@ TEST_CASE("A library is seen after it is loaded, and forgotten after it is unloa
 }
 
 TEST_CASE("A library whose functions were looked up is seen from the first call on") {
-  void* const loader = dlopen(PathOf("libloader.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  REQUIRE(loader != nullptr);
-  const auto load = reinterpret_cast<void* (*)(const char*, const char*)>(dlsym(loader, "load"));
-  const auto next_malloc = reinterpret_cast<void* (*)()>(dlsym(loader, "next_malloc"));
+  static const Library loader("libloader.so");  // stays: what it loads does
+  void* (*const load)(const char*, const char*) = loader.Find("load");
+  void* (*const next_malloc)() = loader.Find("next_malloc");
   void* const before = next_malloc();
-  REQUIRE((load != nullptr && before != nullptr));
+  REQUIRE(before != nullptr);
   SampledSession session(1000);
   CHECK(next_malloc() == before);
-  const auto churn = reinterpret_cast<void (*)(long, size_t)>(load(PathOf("libworkload.so").c_str(), "churn_small"));
+  const auto churn =
+      reinterpret_cast<void (*)(long, size_t)>(load(Library::PathOf("libworkload.so").c_str(), "churn_small"));
   REQUIRE(churn != nullptr);
   churn(50 * kMb, 100);
   session.Stop();

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
+
 namespace heaprec::native {
 namespace {
 
@@ -34,23 +36,21 @@ std::string Make(const std::string& path, int age) {
 }  // namespace
 
 TEST_CASE("Of the tables of dead processes the newest stay, and those of other processes all stay") {
-  const std::string folder = std::string(getenv("TEST_TMPDIR")) + "/stale";
-  std::filesystem::create_directory(folder);
-  const std::string prefix = folder + "/heaprec-native-";
+  const testing::Folder folder;
+  const std::string prefix = folder / "heaprec-native-";
   std::vector<std::string> stale;
   for (int age = 0; age < 6; ++age) stale.push_back(Make(prefix + std::to_string(Gone()), age));
   const std::string locked = Make(prefix + std::to_string(Gone()), 100),
                     own = Make(prefix + std::to_string(getpid()), 100), other = Make(prefix + "x", 100),
-                    another = Make(folder + "/native-1", 100);
+                    another = Make(folder / "native-1", 100);
   const int lock = open(locked.c_str(), O_RDWR);
   REQUIRE(flock(lock, LOCK_EX | LOCK_NB) == 0);
-  CHECK(RemoveStaleTables(folder.c_str(), 4) == 2);
+  CHECK(RemoveStaleTables(folder.path().c_str(), 4) == 2);
   for (size_t age = 0; age < stale.size(); ++age) CHECK(std::filesystem::exists(stale[age]) == (age < 4));
   for (const std::string& path : {locked, own, other, another}) CHECK(std::filesystem::exists(path));
   close(lock);
-  CHECK(RemoveStaleTables((folder + "/none").c_str(), 0) == 0);
-  CHECK(RemoveStaleTables(folder.c_str(), 0) == 5);
-  std::filesystem::remove_all(folder);
+  CHECK(RemoveStaleTables((folder / "none").c_str(), 0) == 0);
+  CHECK(RemoveStaleTables(folder.path().c_str(), 0) == 5);
 }
 
 }  // namespace heaprec::native

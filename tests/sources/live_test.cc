@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/live/weak_ref_poller.h"
 #include "recorder/sources/live/weak_ref_table.h"
+#include "tests/format/ring_image.h"
 
 namespace heaprec::sources {
 namespace {
@@ -187,6 +187,11 @@ struct Bench {
     watch = std::make_unique<WeakRefPoller>(*ring, places, *pauses, meter);
   }
 
+  void Collect() const {
+    pauses->OnGcBegin();
+    pauses->OnGcEnd();
+  }
+  void Poll() { watch->PollNow(&jvm.env); }
   jweak Track(uint64_t sample) {
     const auto reference = reinterpret_cast<jweak>(sample << 8);
     jvm.there.insert(reference);
@@ -200,20 +205,14 @@ struct Bench {
     return samples;
   }
   std::vector<format::DeathRecord> DeathRecords() {
-    struct Visitor : format::RecordVisitor {
-      std::vector<format::DeathRecord> deaths;
-      void OnClass(uint64_t, std::string_view) override {}
-      void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
-      void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
-      void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
-      void OnWindow(const format::WindowRecord&) override {}
-      void OnSample(const format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
-      void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { deaths.push_back(record); }
+    struct Visitor : format::testing::CountingVisitor {
+      std::vector<format::DeathRecord> found;
+      void OnDeath(const format::DeathRecord& record, uint32_t, uint64_t) override { found.push_back(record); }
     } visitor;
     const auto view = format::RingView::Of({ring->bytes(), ring->size()});
     REQUIRE(view.ok());
     REQUIRE(format::WalkLane(*view, 0, 0, ring->lane(0).head.load(), visitor).ok());
-    return visitor.deaths;
+    return visitor.found;
   }
 };
 
@@ -221,11 +220,11 @@ TEST_CASE("A dead object is reported once, and its entry is free") {
   Bench bench;
   const jweak first = bench.Track(1);
   bench.Track(2);
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Poll();
   CHECK(bench.Deaths().empty());
   bench.jvm.cleared = {first};
-  bench.watch->PollNow(&bench.jvm.env);
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Poll();
+  bench.Poll();
   CHECK(bench.Deaths() == std::vector<uint64_t>{1});
   CHECK(bench.jvm.there.size() == 1);
   CHECK(bench.jvm.wrong == 0);
@@ -237,16 +236,15 @@ TEST_CASE("A collection of Shenandoah that is counted but has no cause yet has n
   Bench bench(hotspot::HeapMeter::ForTest("Shenandoah", &collections, cause));
   const jweak first = bench.Track(1), second = bench.Track(2);
   collections = 1;
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Poll();
   cause = {"Concurrent GC"};
   bench.jvm.cleared.insert(first);
-  bench.pauses->OnGcBegin();
-  bench.pauses->OnGcEnd();
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Collect();
+  bench.Poll();
   cause = {"No GC"};
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Poll();
   bench.jvm.cleared.insert(second);
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Poll();
   std::map<uint64_t, uint64_t> survived;
   for (const format::DeathRecord& death : bench.DeathRecords()) survived[death.sample] = death.collections;
   CHECK(survived == std::map<uint64_t, uint64_t>{{1, 0}, {2, 1}});
@@ -260,8 +258,7 @@ TEST_CASE("References are checked after a pause, and occasionally otherwise") {
   const int first = bench.jvm.looks;
   CHECK(first == 1);
   // Looks are timed by the clock itself: in the same moment nothing is due, whatever has happened.
-  bench.pauses->OnGcBegin();
-  bench.pauses->OnGcEnd();
+  bench.Collect();
   bench.watch->Tick(&bench.jvm.env, 0);
   CHECK(bench.jvm.looks == first);
   bench.watch->Tick(&bench.jvm.env, now);
@@ -272,9 +269,8 @@ TEST_CASE("A check that has to wait does not delay the next one") {
   Bench bench;
   bench.Track(1);
   bench.jvm.wait_ns = 50 * kMs;
-  bench.watch->PollNow(&bench.jvm.env);
-  bench.pauses->OnGcBegin();
-  bench.pauses->OnGcEnd();
+  bench.Poll();
+  bench.Collect();
   bench.watch->Tick(&bench.jvm.env, MonotonicNs() + 1'000 * kMs);
   CHECK(bench.jvm.looks == 2);
 }
@@ -298,10 +294,10 @@ TEST_CASE("A death without space in the ring is reported later") {
   {
     const buffer::LaneLease lease(*bench.ring, 0, 32);
     REQUIRE(lease.ok());
-    bench.watch->PollNow(&bench.jvm.env);
+    bench.Poll();
     CHECK(bench.jvm.there.size() == 1);
   }
-  bench.watch->PollNow(&bench.jvm.env);
+  bench.Poll();
   CHECK(bench.Deaths() == std::vector<uint64_t>{1});
   CHECK(bench.jvm.there.empty());
 }

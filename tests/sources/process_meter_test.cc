@@ -1,11 +1,12 @@
 #include "recorder/sources/state/process_meter.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "tests/support/files.h"
 
 namespace heaprec::sources {
 namespace {
@@ -18,25 +19,11 @@ constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kMb = 1 << 20;
 
 // The files of a kernel.
-class FakeRoot {
- public:
-  FakeRoot() {
-    std::string pattern = std::filesystem::temp_directory_path() / "heaprec-root-XXXXXX";
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~FakeRoot() { std::filesystem::remove_all(path_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
+struct FakeRoot : testing::Folder {
   void Write(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((path_ + file).substr(0, (path_ + file).rfind('/')));
-    std::ofstream(path_ + file) << text;
+    std::filesystem::create_directories((path() + file).substr(0, (path() + file).rfind('/')));
+    std::ofstream(path() + file) << text;
   }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 ProcessAccount Cgroup(const FakeRoot& root) {

@@ -25,6 +25,12 @@ struct Estimate {
     bytes += weight;
     variance += weight * (weight - size);
   }
+  // Of an independent run.
+  void operator+=(const Estimate& other) {
+    truth += other.truth;
+    bytes += other.bytes;
+    variance += other.variance;
+  }
 };
 
 // A sample as a recording holds it.

@@ -201,19 +201,6 @@ TEST_CASE("A candidate after a forced object is not passed, because the object m
   CHECK_FALSE(clock.TrySkipOutside(1'000, 0, 1, gap));
 }
 
-TEST_CASE("Objects outside of TLABs are sampled as often as their size requires, whatever is allocated between them") {
-  // pi = 0.3 exactly; z beyond 5 in 6e-7 of all seeds.
-  const ActiveWindow now{-std::log(0.7) / 1'000, 1};
-  Started clock(1'000, 1'000, now, 7);
-  uint64_t at = 1'000, hits = 0;
-  for (int i = 0; i < 100'000; ++i) {
-    if (clock.OnOutside(at += 1'000, 1'000, now).action == Action::kForce) ++hits;
-    clock.OnDelivered(at, 1'000, now);
-    if (i % 3 == 0) clock.OnRefill(at += 5'016, 16, now);
-  }
-  CHECK(std::abs(BinomialZ(hits, 100'000, 0.3)) < 5);
-}
-
 TEST_CASE("A new lambda changes only the rest of the gap") {
   const ActiveWindow high{1e-6, 1}, low{1e-8, 2};
   Started clock(64, 64, high);

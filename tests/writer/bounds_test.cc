@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -27,6 +28,19 @@ void Record(Bench* bench, uint64_t from, uint64_t seconds) {
     bench->shared_counters().SetPopulation((second + 1) * kPerSecond, (second + 1) * 1000);
     for (uint64_t tick = 0; tick < 5; ++tick) bench->TickAt((second + 1) * kSecond + tick * kSecond / 50);
   }
+}
+
+// Records the seconds up to this one, and half of it.
+void RecordAndEnd(Bench* bench, uint64_t from, uint64_t to) {
+  Record(bench, from, to - from);
+  bench->EndAt(to * kSecond + kSecond / 2);
+}
+
+// Three seconds, then something happens to the file, then three seconds more.
+void RecordAround(Bench* bench, const std::function<void(const std::string& path)>& happens) {
+  Record(bench, 0, 3);
+  happens(bench->path());
+  RecordAndEnd(bench, 3, 6);
 }
 
 std::vector<uint64_t> Ids(const Bench::Read& read) {
@@ -103,16 +117,14 @@ TEST_CASE("maxsize keeps the newest chunks and at most one chunk more, and the f
   CHECK(read.ending == "test");
   CHECK(read.header.start.begin_ns > 100 * kSecond);
   CHECK(read.samples.front().time_ns >= read.header.start.begin_ns - kSecond);
-  const std::filesystem::directory_iterator files(bench.directory());
-  CHECK(std::distance(begin(files), end(files)) == 1);
+  CHECK(testing::FilesIn(bench.folder().path()) == 1);
 }
 
 TEST_CASE("A file that lost its beginning and then its header is read with a copy of the header") {
   Limits limits;
   limits.max_bytes = 64 << 10;
   Bench bench(kPerSecond, {}, 0, limits);
-  Record(&bench, 0, 120);
-  bench.EndAt(120 * kSecond + kSecond / 2);
+  RecordAndEnd(&bench, 0, 120);
   const auto whole = bench.ReadBack();
   REQUIRE(whole.header.start.begin_ns > 0);
   std::fstream(bench.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(40) << "damage";
@@ -165,12 +177,11 @@ TEST_CASE("Rotation ends a file and continues under the next free name; each is 
   Limits limits;
   limits.rotate_ns = 10 * kSecond;
   Bench bench(kPerSecond, {}, 0, limits);
-  Record(&bench, 0, 35);
-  bench.EndAt(35 * kSecond + kSecond / 2);
+  RecordAndEnd(&bench, 0, 35);
   std::vector<uint64_t> ids;
   for (uint32_t part = 0; part < 4; ++part) {
     const auto read =
-        Bench::ReadBack(bench.directory() / (part == 0 ? "rec.hrec" : "rec-" + std::to_string(part) + ".hrec"));
+        Bench::ReadBack(bench.folder() / (part == 0 ? "rec.hrec" : "rec-" + std::to_string(part) + ".hrec"));
     CheckWhole(read);
     CHECK(read.header.start.part == part);
     CHECK(read.ending == (part == 3 ? "test" : "rotated"));
@@ -184,8 +195,7 @@ TEST_CASE("A file grows to about the size of the rotation") {
   Limits limits;
   limits.rotate_bytes = 20'000;
   Bench bench(kPerSecond, {}, 0, limits);
-  Record(&bench, 0, 50);
-  bench.EndAt(50 * kSecond + kSecond / 2);
+  RecordAndEnd(&bench, 0, 50);
   const auto size = std::filesystem::file_size(bench.path());
   CHECK(size >= 20'000);
   CHECK(size < 25'000);
@@ -195,10 +205,7 @@ TEST_CASE("A file grows to about the size of the rotation") {
 TEST_CASE(
     "A file that is deleted is begun anew under its name; what is in the counters of before is not missing in it") {
   Bench bench(kPerSecond);
-  Record(&bench, 0, 3);
-  std::filesystem::remove(bench.path());
-  Record(&bench, 3, 3);
-  bench.EndAt(6 * kSecond + kSecond / 2);
+  RecordAround(&bench, [](const std::string& path) { std::filesystem::remove(path); });
   const auto read = bench.ReadBack();
   CheckWhole(read);
   CHECK(read.header.start.part == 1);
@@ -208,11 +215,8 @@ TEST_CASE(
 
 TEST_CASE("A file that is moved away is ended there, and the recording continues under the name") {
   Bench bench(kPerSecond);
-  Record(&bench, 0, 3);
-  const std::string moved = bench.directory() / "moved.hrec";
-  std::filesystem::rename(bench.path(), moved);
-  Record(&bench, 3, 3);
-  bench.EndAt(6 * kSecond + kSecond / 2);
+  const std::string moved = bench.folder() / "moved.hrec";
+  RecordAround(&bench, [&](const std::string& path) { std::filesystem::rename(path, moved); });
   const auto first = Bench::ReadBack(moved);
   CheckWhole(first);
   CHECK(first.ending == "rotated");
@@ -223,24 +227,22 @@ TEST_CASE("A file that is moved away is ended there, and the recording continues
 
 TEST_CASE("A file of another program under the recording's name is not touched") {
   Bench bench(kPerSecond);
-  Record(&bench, 0, 3);
-  std::filesystem::remove(bench.path());
-  std::ofstream(bench.path()) << "a stranger";
-  Record(&bench, 3, 3);
-  bench.EndAt(6 * kSecond + kSecond / 2);
+  RecordAround(&bench, [](const std::string& path) {
+    std::filesystem::remove(path);
+    std::ofstream(path) << "a stranger";
+  });
   CHECK(std::filesystem::file_size(bench.path()) == 10);
-  CheckWhole(Bench::ReadBack(bench.directory() / "rec-1.hrec"));
+  CheckWhole(Bench::ReadBack(bench.folder() / "rec-1.hrec"));
 }
 
 TEST_CASE("A dangling symbolic link under the recording's name does not end the recording") {
   Bench bench(kPerSecond);
-  Record(&bench, 0, 3);
-  std::filesystem::remove(bench.path());
-  std::filesystem::create_symlink(bench.directory() / "elsewhere", bench.path());
-  Record(&bench, 3, 3);
-  bench.EndAt(6 * kSecond + kSecond / 2);
-  CHECK_FALSE(std::filesystem::exists(bench.directory() / "elsewhere"));
-  CheckWhole(Bench::ReadBack(bench.directory() / "rec-1.hrec"));
+  RecordAround(&bench, [&](const std::string& path) {
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink(bench.folder() / "elsewhere", path);
+  });
+  CHECK_FALSE(std::filesystem::exists(bench.folder() / "elsewhere"));
+  CheckWhole(Bench::ReadBack(bench.folder() / "rec-1.hrec"));
 }
 
 }  // namespace heaprec::writer

@@ -7,9 +7,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <new>
@@ -18,12 +16,12 @@
 #include <vector>
 
 #include "format/codec/file_header.h"
-#include "format/reader/reader.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/census/census_writer.h"
 #include "recorder/writer/drain.h"
-#include "tests/format/memory_source.h"
+#include "tests/format/read_back.h"
+#include "tests/support/files.h"
 
 namespace heaprec::writer {
 
@@ -69,11 +67,14 @@ inline std::string PathText(const format::Dictionaries& names, format::Index sta
   return text;
 }
 
-inline std::vector<std::byte> BytesOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-  const auto* const bytes = reinterpret_cast<const std::byte*>(chars.data());
-  return {bytes, bytes + chars.size()};
+// A recording's file as it is now.
+struct OpenedFile : format::testing::Opened {
+  explicit OpenedFile(const std::string& path) : Opened(testing::BytesOf(path)) {}
+};
+
+// Samples that were lost because they could not be written.
+inline uint64_t WriteFailed(const format::StreamCounters& counters) {
+  return counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
 }
 
 // Commits a record, `behind` after its fields.
@@ -91,24 +92,47 @@ inline void PutClass(buffer::LaneLease* lease, const std::string& name) {
       format::ClassRecord{{}, format::ClassKey(name), static_cast<uint32_t>(name.size()), 0}, name);
 }
 
+// Of a descriptor without arguments.
+inline void PutMethod(buffer::LaneLease* lease, const std::string& owner, const std::string& name) {
+  Put(lease, format::RecordType::kMethod,
+      format::MethodRecord{{},
+                           format::MethodKey(owner, name, "()V"),
+                           static_cast<uint32_t>(owner.size()),
+                           static_cast<uint16_t>(name.size()),
+                           3},
+      owner + name + "()V");
+}
+
+inline format::StackKey PutStack(buffer::LaneLease* lease, const std::vector<format::RingFrame>& frames,
+                                 bool is_truncated = false) {
+  const format::StackKey key = format::KeyOfStack(frames, is_truncated);
+  Put(lease, format::RecordType::kStack,
+      format::StackRecord{{}, key, static_cast<uint32_t>(frames.size()), is_truncated ? 1U : 0},
+      {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(frames[0])});
+  return key;
+}
+
+// A sample of 100 bytes, without thread, class and stack.
+inline format::SampleRecord SampleOf(uint64_t id, uint64_t time_ns, double weight = 1000) {
+  format::SampleRecord sample{};
+  sample.monotonic_ns = kStart + time_ns;
+  sample.id = id;
+  sample.size = 100;
+  sample.weight = sample.point_weight = weight;
+  return sample;
+}
+
 // A stack of one frame, of a method of its own.
 struct OneFrame {
-  explicit OneFrame(const std::string& name) : text("p/C" + name + "()V"), name_bytes(name.size()) {
-    frame.method = format::MethodKey("p/C", name, "()V");
-    frame.bci = 3;
-    frame.line = 14;
-  }
-  format::StackKey key() const { return format::KeyOfStack({&frame, 1}, false); }
+  explicit OneFrame(std::string method) : name(std::move(method)) {}
+  format::RingFrame frame() const { return {format::MethodKey("p/C", name, "()V"), 3, 14}; }
+  format::StackKey key() const { return format::KeyOfStack(std::vector{frame()}, false); }
   void PutInto(buffer::LaneLease* lease) const {
-    Put(lease, format::RecordType::kMethod,
-        format::MethodRecord{{}, frame.method, 3, static_cast<uint16_t>(name_bytes), 3}, text);
-    Put(lease, format::RecordType::kStack, format::StackRecord{{}, key(), 1, 0},
-        {reinterpret_cast<const char*>(&frame), sizeof(frame)});
+    PutMethod(lease, "p/C", name);
+    PutStack(lease, {frame()});
   }
 
-  std::string text;
-  size_t name_bytes;
-  format::RingFrame frame{};
+  std::string name;
 };
 enum class Brings : bool { kNothing, kStack };  // before the sample or point itself
 
@@ -118,14 +142,10 @@ class Bench {
   // process.
   explicit Bench(uint32_t cap, DrainConfig config = {}, uint32_t thrown_cap = 0, const Limits& limits = {},
                  SyncPolicy sync = {}, Syncer::Where sync_where = Syncer::Where::kAtOnce, bool has_ring_file = false) {
-    // Not named by the pid alone: in sandboxes of their own two tests may have the same.
-    std::string pattern = std::filesystem::temp_directory_path() / "heaprec-drain-XXXXXX";
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    directory_ = pattern;
     buffer::RingOptions options;
     options.lane_count = 4;
     options.has_census = true;
-    if (has_ring_file) options.path = (directory_ / "rec.ring").string();
+    if (has_ring_file) options.path = folder_ / "rec.ring";
     options.caps[format::Stream::kAllocations] = {kSecond, cap};
     options.start_monotonic_ns = kStart;
     options.caps[format::Stream::kExceptions] = {thrown_cap > 0 ? kSecond / 2 : 0, thrown_cap};
@@ -134,7 +154,7 @@ class Bench {
     format::FileHeader header;
     header.interval_ns = kSecond;
     header.interval_cap = cap;
-    path_ = (directory_ / "rec.hrec").string();
+    path_ = folder_ / "rec.hrec";
     auto store = Store::Create({path_, header, limits, sync, sync_where});
     REQUIRE(store.ok());
     DrainCallbacks callbacks;
@@ -153,7 +173,6 @@ class Bench {
     callbacks.on_sync_failed = [this](const std::string& error) { sync_failures_.push_back(error); };
     drain_ = std::make_unique<Drain>(*ring_, std::move(*store), config, std::move(callbacks));
   }
-  ~Bench() { std::filesystem::remove_all(directory_); }
 
   // A sample at `time_ns` since the start, with a class of its own definition.
   void Sample(uint64_t id, uint64_t time_ns, double weight = 1000, uint32_t lane = 0,
@@ -162,17 +181,17 @@ class Bench {
     REQUIRE(lease.ok());
     const std::string name = "p/C" + std::to_string(id % 3);
     PutClass(&lease, name);
-    format::SampleRecord sample{};
-    sample.monotonic_ns = kStart + time_ns;
-    sample.id = id;
+    format::SampleRecord sample = SampleOf(id, time_ns, weight);
     sample.class_key = format::ClassKey(name);
-    sample.size = 100;
-    sample.weight = sample.point_weight = weight;
     sample.kind = static_cast<uint16_t>(kind);
     Put(&lease, format::RecordType::kSample, sample);
-    buffer::SharedCounters shared_counters(ring_->header().CountersOf(format::StreamOf(kind)));
-    shared_counters.Point();
-    shared_counters.Committed();
+    CountCommitted(format::StreamOf(kind));
+  }
+  // A point that was committed by hand.
+  void CountCommitted(format::Stream stream = format::Stream::kAllocations) {
+    buffer::SharedCounters counters(ring_->header().CountersOf(stream));
+    counters.Point();
+    counters.Committed();
   }
   void DefineClass(const std::string& name, uint32_t lane = 0) {
     buffer::LaneLease lease(*ring_, lane, 300);
@@ -222,13 +241,10 @@ class Bench {
   };
   Read ReadBack() const { return ReadBack(path_); }
   static Read ReadBack(const std::string& path) {
-    const std::vector<std::byte> bytes = BytesOf(path);
-    format::MemoryByteSource source(bytes, "rec");
-    auto reader = format::Reader::Open(&source);
-    REQUIRE(reader.ok());
+    const OpenedFile file(path);
     Read read;
-    read.header = (*reader)->header();
-    while (auto block = (*reader)->Next()) {
+    read.header = file.reader->header();
+    while (auto block = file.reader->Next()) {
       for (const format::Sample& sample : block->samples) {
         read.samples.push_back(sample);
         read.leaf_methods.push_back(LeafMethod(*block->dictionaries, sample.stack));
@@ -259,7 +275,7 @@ class Bench {
       read.last_names = {block->dictionaries->classes.begin(), block->dictionaries->classes.end()};
       if (block->ending) read.ending = block->ending->reason;
     }
-    read.skipped = (*reader)->skipped().size();
+    read.skipped = file.reader->skipped().size();
     return read;
   }
 
@@ -274,7 +290,7 @@ class Bench {
   buffer::SharedCounters& shared_counters() { return *shared_counters_; }
   Drain& drain() { return *drain_; }
   const std::string& path() const { return path_; }
-  const std::filesystem::path& directory() const { return directory_; }
+  const testing::Folder& folder() const { return folder_; }
   int chunks() const { return chunks_; }
   bool stopped() const { return stopped_; }
   // What was said of writing, in order.
@@ -288,7 +304,7 @@ class Bench {
     if (!has_memory_) throw std::bad_alloc();
   }
 
-  std::filesystem::path directory_;
+  const testing::Folder folder_;
   std::string path_;
   std::unique_ptr<buffer::Ring> ring_;
   std::unique_ptr<buffer::SharedCounters> shared_counters_;
@@ -300,6 +316,25 @@ class Bench {
   std::vector<format::StackKey> emitted_;
   std::vector<std::string> outages_, sync_failures_;
   bool stopped_ = false, has_memory_ = true;
+};
+
+// Records second after second, each with 150 samples whose weights hardly compress.
+struct Load {
+  Bench& bench;
+  uint64_t id = 0, second = 0;
+
+  void Second() {
+    for (uint64_t i = 0; i < 150; ++i) {
+      ++id;
+      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
+    }
+    bench.shared_counters().SetPopulation(id, 5000 * id);
+    bench.TickAt(++second * kSecond);
+  }
+  void UntilNothingCanBeWritten() {
+    while (bench.outages().empty() && second < 1000) Second();
+    REQUIRE(second < 1000);
+  }
 };
 
 }  // namespace heaprec::writer

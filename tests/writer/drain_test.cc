@@ -28,17 +28,9 @@ namespace {
 // Of class p/C1, as by a thread that saw the announcement of the chunk before.
 void SampleWithoutDefinition(Bench* bench, uint64_t id, uint64_t time_ns) {
   buffer::LaneLease lease(bench->ring(), 0, 100);
-  std::byte* record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
-  REQUIRE(record != nullptr);
-  format::SampleRecord sample{};
-  std::memcpy(&sample, record, sizeof(sample.header));
-  sample.monotonic_ns = kStart + time_ns;
-  sample.id = id;
+  format::SampleRecord sample = SampleOf(id, time_ns);
   sample.class_key = format::ClassKey("p/C1");
-  sample.size = 100;
-  sample.weight = sample.point_weight = 1000;
-  std::memcpy(record, &sample, sizeof(sample));
-  lease.Commit();
+  Put(&lease, format::RecordType::kSample, sample);
 }
 
 }  // namespace
@@ -70,6 +62,11 @@ TEST_CASE("No interval exceeds its cap, and the weights of dropped samples are p
   CHECK(read.intervals[0].kept == 20);
   CHECK(read.counters.second_stage == 180);
   CHECK(read.counters.committed == read.counters.written + read.counters.second_stage);
+  // Each class keeps its share, up to rounding.
+  std::map<std::string, int> kept;
+  for (const std::string& name : read.classes) ++kept[name];
+  REQUIRE(kept.size() == 3);
+  for (const auto& [name, count] : kept) CHECK((count == 6 || count == 7));  // of 6.6 or 6.7
 }
 
 // Its thread may belong to a program whose stack frame an exception would then write to.
@@ -80,16 +77,6 @@ TEST_CASE("A drain without memory, not even to stop sampling, ends with a messag
   CHECK_NOTHROW(bench.drain().Run());
   CHECK(bench.drain().Wait(0));
   CHECK_FALSE(snapshot.get().ok());
-}
-
-TEST_CASE("Each class keeps its share of an interval, up to rounding") {
-  Bench bench(20);
-  for (uint64_t i = 1; i <= 200; ++i) bench.Sample(i, i * kSecond / 201, 1000, static_cast<uint32_t>(i));
-  bench.TickAt(kSecond);
-  std::map<std::string, int> kept;
-  for (const std::string& name : bench.ReadBack().classes) ++kept[name];
-  REQUIRE(kept.size() == 3);
-  for (const auto& [name, count] : kept) CHECK((count == 6 || count == 7));  // of 6.6 or 6.7
 }
 
 TEST_CASE("A sample that arrives after its interval was written counts in the next one, at its start") {
@@ -150,11 +137,7 @@ TEST_CASE("A lane is freed up to the beginning of a record, however many deaths 
     REQUIRE(lease.Reserve(format::RecordType::kPad, kPadBytes) != nullptr);
     lease.Commit();
     records.insert(ring.lane(0).head.load());
-    const format::DeathRecord death{{}, kStart, id, 0};
-    std::byte* const record = lease.Reserve(format::RecordType::kDeath, sizeof(death));
-    REQUIRE(record != nullptr);
-    buffer::CopyFixed(record, death);
-    lease.Commit();
+    Put(&lease, format::RecordType::kDeath, format::DeathRecord{{}, kStart, id, 0});
     records.insert(ring.lane(0).head.load());
   }
   consumer.Scan();
@@ -202,34 +185,15 @@ TEST_CASE("A stack is complete even if its method is in a lane that was scanned 
   Bench bench(150);
   // What two threads do: the method is emitted in lane 0, the stack that needs it stands in lane 3. A scan in the
   // order of the lanes that passes lane 0 too early is played by lanes in the other order: the stack comes first.
-  const format::RingFrame frame{format::MethodKey("p/C", "m", "()V"), 3, 14};
-  const format::StackKey key = format::KeyOfStack({&frame, 1}, false);
   {
     buffer::LaneLease lease(bench.ring(), 0, 200);
-    std::byte* record = lease.Reserve(format::RecordType::kStack, sizeof(format::StackRecord) + sizeof(frame));
-    const format::StackRecord fields{{}, key, 1, 0};
-    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
-    std::memcpy(record + sizeof(fields), &frame, sizeof(frame));
-    lease.Commit();
-    record = lease.Reserve(format::RecordType::kSample, sizeof(format::SampleRecord));
-    format::SampleRecord sample{};
-    std::memcpy(&sample, record, sizeof(sample.header));
-    sample.monotonic_ns = kStart + kSecond / 2;
-    sample.id = 1;
-    sample.stack_key = key;
-    sample.size = 100;
-    sample.weight = sample.point_weight = 1000;
-    std::memcpy(record, &sample, sizeof(sample));
-    lease.Commit();
+    format::SampleRecord sample = SampleOf(1, kSecond / 2);
+    sample.stack_key = PutStack(&lease, {OneFrame("m").frame()});
+    Put(&lease, format::RecordType::kSample, sample);
   }
   {
     buffer::LaneLease lease(bench.ring(), 3, 200);
-    const std::string text = "p/Cm()V";
-    std::byte* record = lease.Reserve(format::RecordType::kMethod, sizeof(format::MethodRecord) + text.size());
-    const format::MethodRecord fields{{}, frame.method, 3, 1, 3};
-    std::memcpy(record + 8, reinterpret_cast<const std::byte*>(&fields) + 8, sizeof(fields) - 8);
-    std::memcpy(record + sizeof(fields), text.data(), text.size());
-    lease.Commit();
+    PutMethod(&lease, "p/C", "m");
   }
   bench.EndAt(kSecond);
   const auto read = bench.ReadBack();
@@ -337,7 +301,7 @@ TEST_CASE("A disk that is full for a while loses nothing: the ring keeps the sam
   REQUIRE(read.samples.size() == 3);
   CHECK(read.classes == std::vector<std::string>{"p/C1", "p/C2", "p/C0"});
   CHECK(read.counters.written == 3);
-  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == 0);
+  CHECK(WriteFailed(read.counters) == 0);
   CHECK(read.skipped == 0);
 }
 
@@ -365,9 +329,7 @@ TEST_CASE("A disk that stays full loses what the ring has no space for, with its
   bench.Sample(1, kSecond / 2);
   bench.TickAt(kSecond);
   const auto size = std::filesystem::file_size(bench.path());
-  const auto lost = [&bench] {
-    return bench.shared_counters().Snapshot().lost[static_cast<int>(format::LossReason::kWriteFailed)];
-  };
+  const auto lost = [&bench] { return WriteFailed(bench.shared_counters().Snapshot()); };
   uint64_t id = 1, second = 1;
   {
     const FileSizeLimit full(size + 10);
@@ -387,7 +349,7 @@ TEST_CASE("A disk that stays full loses what the ring has no space for, with its
   REQUIRE(read.samples.size() == 2);
   CHECK(read.samples[1].id == id + 1);
   CHECK(read.classes[1] == "p/C" + std::to_string((id + 1) % 3));
-  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id - 1);
+  CHECK(WriteFailed(read.counters) == id - 1);
   CHECK(read.counters.lost_weight[static_cast<int>(format::LossReason::kWriteFailed)] ==
         Approx(5000.0 * static_cast<double>(id - 1)));
   CHECK(read.counters.committed == read.counters.written + id - 1);
@@ -413,17 +375,14 @@ TEST_CASE("A disk that stays full loses what the ring has no space for, with its
 
 // Reads the provisional block at the end of the file, if any.
 std::optional<format::Block> ProvisionalOf(const Bench& bench) {
-  std::ifstream file(bench.path(), std::ios::binary);
-  const std::string chars((std::istreambuf_iterator<char>(file)), {});
-  format::MemoryByteSource source(format::AsBytes(chars), "rec");
-  auto reader = format::Reader::Open(&source);
-  REQUIRE(reader.ok());
-  while ((*reader)->Next()) {
+  OpenedFile file(bench.path());
+  while (file.reader->Next()) {
   }
-  if ((*reader)->skipped().empty()) return std::nullopt;
-  CHECK((*reader)->skipped().size() == 1);
-  CHECK((*reader)->skipped().back().at_end);
-  return format::ReadProvisionalBlock(&source, (*reader)->header(), (*reader)->skipped().back().begin);
+  const auto& skipped = file.reader->skipped();
+  if (skipped.empty()) return std::nullopt;
+  CHECK(skipped.size() == 1);
+  CHECK(skipped.back().at_end);
+  return format::ReadProvisionalBlock(&file.source, file.reader->header(), skipped.back().begin);
 }
 
 TEST_CASE("Counts of lost intervals are added up if there are too many, and wait as long as necessary") {
@@ -450,61 +409,46 @@ TEST_CASE("Counts of lost intervals are added up if there are too many, and wait
   CHECK(read.intervals.size() < 3000);
   CHECK(bytes == 100 * last);
   CHECK(buffered == last / 100);
-  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] + read.counters.written == last / 100);
+  CHECK(WriteFailed(read.counters) + read.counters.written == last / 100);
 }
 
 TEST_CASE("While the disk is full the file's end has the counts, in case a kill loses the ring") {
   Bench bench(2000);
-  uint64_t id = 0, second = 0;
-  const auto record = [&] {
-    for (uint64_t i = 0; i < 150; ++i) {
-      ++id;
-      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
-    }
-    bench.shared_counters().SetPopulation(id, 5000 * id);
-    bench.TickAt(++second * kSecond);
-  };
-  const auto provisional = [&bench] { return ProvisionalOf(bench); };
+  Load load{bench};
+  const uint64_t &id = load.id, &second = load.second;
   {
     const FileSizeLimit full(64 << 10);
     while (!bench.drain().unwritten().any() && second < 1000) {
-      CHECK_FALSE(provisional());
-      record();
+      CHECK_FALSE(ProvisionalOf(bench));
+      load.Second();
     }
-    const auto first = provisional();
+    const auto first = ProvisionalOf(bench);
     REQUIRE(first);
     CHECK(first->counters[format::Stream::kAllocations].committed == id);
     CHECK(first->counters[format::Stream::kAllocations].candidate_bytes == 5000 * id);
     CHECK(first->counters[format::Stream::kAllocations].written == bench.ReadBack().samples.size());
     CHECK(first->end_ns >= second * kSecond);
-    for (int i = 0; i < 12; ++i) record();
-    const auto later = provisional();
+    for (int i = 0; i < 12; ++i) load.Second();
+    const auto later = ProvisionalOf(bench);
     REQUIRE(later);
     CHECK(later->counters[format::Stream::kAllocations].committed >
           first->counters[format::Stream::kAllocations].committed);
   }
-  record();
-  CHECK_FALSE(provisional());
+  load.Second();
+  CHECK_FALSE(ProvisionalOf(bench));
   bench.EndAt(second * kSecond + 1);
   const auto read = bench.ReadBack();
   CHECK(read.skipped == 0);
   CHECK(read.counters.committed == id);
-  CHECK(read.samples.size() + read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id);
+  CHECK(read.samples.size() + WriteFailed(read.counters) == id);
 }
 
 TEST_CASE("If the disk is full to the end without a ring, the reserved space says what was lost") {
   const FileSizeLimit full(64 << 10);
   Bench bench(2000);
-  uint64_t id = 0, second = 0;
-  for (; bench.outages().empty() && second < 1000; ++second) {
-    for (uint64_t i = 0; i < 150; ++i) {
-      ++id;
-      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
-    }
-    bench.shared_counters().SetPopulation(id, 5000 * id);
-    bench.TickAt((second + 1) * kSecond);
-  }
-  REQUIRE(second < 1000);
+  Load load{bench};
+  load.UntilNothingCanBeWritten();
+  uint64_t id = load.id, second = load.second;
   bench.Sample(++id, second * kSecond);
   bench.shared_counters().SetPopulation(id, 5000 * id);
   bench.EndAt((second + 1) * kSecond);
@@ -513,7 +457,7 @@ TEST_CASE("If the disk is full to the end without a ring, the reserved space say
   CHECK(read.skipped == 0);
   CHECK(read.samples.size() < id);
   CHECK(read.counters.written == read.samples.size());
-  CHECK(read.counters.lost[static_cast<int>(format::LossReason::kWriteFailed)] == id - read.samples.size());
+  CHECK(WriteFailed(read.counters) == id - read.samples.size());
   uint64_t bytes = 0;
   for (const format::Interval& interval : read.intervals) bytes += interval.bytes;
   CHECK(bytes == 5000 * id);
@@ -524,15 +468,9 @@ TEST_CASE("If the disk is full to the end without a ring, the reserved space say
 TEST_CASE("If the disk is full to the end, the reserved space has the names of the ring's samples") {
   Bench bench(2000, {}, 0, {}, {}, Syncer::Where::kAtOnce, /*has_ring_file=*/true);
   const FileSizeLimit full(64 << 10);
-  uint64_t id = 0, second = 0;
-  for (; bench.outages().empty() && second < 1000; ++second) {
-    for (uint64_t i = 0; i < 150; ++i) {
-      ++id;
-      bench.Sample(id, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
-    }
-    bench.TickAt((second + 1) * kSecond);
-  }
-  REQUIRE(second < 1000);
+  Load load{bench};
+  load.UntilNothingCanBeWritten();
+  uint64_t id = load.id, second = load.second;
   // Its name was emitted for a chunk that is lost.
   const int chunks = bench.chunks();
   for (uint64_t more = 0; bench.chunks() == chunks && more < 100; ++more, ++second) {

@@ -17,8 +17,7 @@ void Point(Bench* bench, uint64_t time_ns, const OneFrame& path, Brings brings, 
   if (brings == Brings::kStack) path.PutInto(&lease);
   Put(&lease, format::RecordType::kPoint,
       format::PointRecord{{}, kStart + time_ns, format::ClassKey("p/C1"), path.key(), 100, weight});
-  bench->shared_counters().Point();
-  bench->shared_counters().Committed();
+  bench->CountCommitted();
 }
 
 struct SumOfRows {
@@ -28,12 +27,9 @@ struct SumOfRows {
 
 // By class and site; what was counted outside of TLABs has "outside" for a site.
 std::map<std::string, SumOfRows> ReadRows(const Bench& bench) {
-  const std::vector<std::byte> bytes = BytesOf(bench.path());
-  format::MemoryByteSource source(bytes, "rec");
-  auto reader = format::Reader::Open(&source);
-  REQUIRE(reader.ok());
+  const OpenedFile file(bench.path());
   std::map<std::string, SumOfRows> sums;
-  while (auto block = (*reader)->Next()) {
+  while (auto block = file.reader->Next()) {
     uint64_t points = 0, buffered = 0;
     for (const format::Row& row : block->rows) {
       const std::string name = row.class_id == format::kNone ? "" : block->dictionaries->classes[row.class_id];
@@ -109,16 +105,21 @@ TEST_CASE("Light points are in the interval's counts and rows, but in no sample"
   CHECK(rows["p/C1 p/C.once:14"].bytes == Approx(1000).epsilon(1e-3));
 }
 
-TEST_CASE("An interval with only light points is not one whose samples are lost") {
-  Bench bench(150);
+TEST_CASE("An interval with only light points has no sample, and is not one whose samples are lost") {
+  DrainConfig config;
+  config.max_samples = GENERATE(0, 7);
+  Bench bench(150, config);
   bench.DefineClass("p/C1");
   Point(&bench, kSecond / 2, OneFrame("only"), Brings::kStack);
-  bench.EndAt(kSecond);
+  bench.TickAt(kSecond);
+  bench.EndAt(3 * kSecond / 2);
   const auto read = bench.ReadBack();
   REQUIRE(!read.intervals.empty());
   CHECK(read.intervals[0].buffered == 1);
   CHECK(read.intervals[0].kept == 0);
   CHECK(std::isinf(read.intervals[0].tau));
+  CHECK(read.counters.second_stage == 1);
+  CHECK(read.samples.empty());
 }
 
 TEST_CASE("A light point stays in its lane until its interval closes, with its definitions") {
@@ -159,8 +160,7 @@ TEST_CASE("A path is announced as soon as it is scanned, and outlives the chunk 
 }
 
 TEST_CASE("Points that wait while a chunk ends keep their class and path") {
-  DrainConfig config;
-  Bench bench(150, config, /*thrown_cap=*/5);
+  Bench bench(150, {}, /*thrown_cap=*/5);
   bench.ring().header().interval_ns = 200 * kSecond;
   const OneFrame path("patient");
   bench.DefineClass("p/C1");
@@ -170,22 +170,6 @@ TEST_CASE("Points that wait while a chunk ends keep their class and path") {
   bench.EndAt(199 * kSecond);
   auto rows = ReadRows(bench);
   CHECK(rows["p/C1 p/C.patient:14"].points == 1);
-}
-
-TEST_CASE("An interval with only light points has no sample, and counts as one with points") {
-  DrainConfig config;
-  config.max_samples = 7;
-  Bench bench(150, config);
-  bench.DefineClass("p/C1");
-  Point(&bench, kSecond / 2, OneFrame("alone"), Brings::kStack);
-  bench.TickAt(kSecond);
-  bench.EndAt(3 * kSecond / 2);
-  const auto read = bench.ReadBack();
-  REQUIRE(!read.intervals.empty());
-  CHECK(read.intervals[0].buffered == 1);
-  CHECK(read.intervals[0].kept == 0);
-  CHECK(read.counters.second_stage == 1);
-  CHECK(read.samples.empty());
 }
 
 }  // namespace heaprec::writer

@@ -26,30 +26,19 @@ void Unseen(Bench* bench, uint64_t id, uint64_t time_ns) {
     frames.push_back(
         {format::MethodKey(owner, "method", "()V"), static_cast<int32_t>(level), static_cast<int32_t>(id % 900)});
     if (level > 0 && id >= 2000) continue;
-    const format::MethodRecord method{{}, frames.back().method, static_cast<uint32_t>(owner.size()), 6, 3};
-    if (level == 0 || id % 40 == 0) Put(&lease, format::RecordType::kMethod, method, owner + "method()V");
+    if (level == 0 || id % 40 == 0) PutMethod(&lease, owner, "method");
   }
-  const format::StackKey key = format::KeyOfStack(frames, false);
-  const format::StackRecord stack{{}, key, kDepth, 0};
-  Put(&lease, format::RecordType::kStack, stack,
-      {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(frames[0])});
-  const std::string type = "com/example/generated/Data" + number;
+  format::SampleRecord sample = SampleOf(id, time_ns);
+  sample.stack_key = PutStack(&lease, frames);
+  const std::string type = "com/example/generated/Data" + number, name = "pool-" + number;
   PutClass(&lease, type);
-  const std::string name = "pool-" + number;
-  const format::ThreadRecord thread{{}, format::ThreadKey(id, 7, false, name), id, 7,
-                                    0,  static_cast<uint16_t>(name.size())};
-  Put(&lease, format::RecordType::kThread, thread, name);
-  format::SampleRecord sample{};
-  sample.monotonic_ns = kStart + time_ns;
-  sample.id = id;
-  sample.thread_key = thread.key;
   sample.class_key = format::ClassKey(type);
-  sample.stack_key = key;
+  sample.thread_key = format::ThreadKey(id, 7, false, name);
+  Put(&lease, format::RecordType::kThread,
+      format::ThreadRecord{{}, sample.thread_key, id, 7, 0, static_cast<uint16_t>(name.size())}, name);
   sample.size = 16 + id % 4096;
-  sample.weight = sample.point_weight = 1000;
   Put(&lease, format::RecordType::kSample, sample);
-  bench->shared_counters().Point();
-  bench->shared_counters().Committed();
+  bench->CountCommitted();
 }
 
 }  // namespace

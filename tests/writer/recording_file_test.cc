@@ -4,7 +4,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,17 +26,7 @@
 namespace heaprec::writer {
 namespace {
 
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("heaprec-file-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using testing::Folder;
 
 std::string CreatedAs(const std::string& pattern) {
   auto file = RecordingFile::Create(pattern, 42, 0);
@@ -133,15 +122,12 @@ TEST_CASE("After a block did not fit, a smaller one does not end the outage") {
   const Folder folder;
   auto file = RecordingFile::Create(folder / "rec.bin", 42, 0);
   REQUIRE(file.ok());
-  rlimit before{};
-  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
-  const rlimit small{1 << 20, before.rlim_max};
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   const std::vector<std::byte> block(50'000);
-  while (file->Reserve(block.size()).ok()) REQUIRE(file->Append(block).ok());
-  const bool is_refused = !file->Reserve(1).ok();
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
-  CHECK(is_refused);
+  {
+    const FileSizeLimit small(1 << 20);
+    while (file->Reserve(block.size()).ok()) REQUIRE(file->Append(block).ok());
+    CHECK_FALSE(file->Reserve(1).ok());
+  }
   CHECK(std::filesystem::file_size(file->path()) > 900'000);
   CHECK(file->Reserve(block.size()).ok());
 }
@@ -317,10 +303,10 @@ using Answer = std::future<Result<Snapshot>>;
 
 bool IsReady(const Answer& answer) { return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
-std::string CopyInto(Answer* answer, const std::filesystem::path& file) {
+std::string CopyInto(Answer* answer, const std::string& file) {
   const auto snapshot = answer->get();
   REQUIRE(snapshot.ok());
-  const auto copied = CopyOf(*snapshot, file.string(), 1, 0);
+  const auto copied = CopyOf(*snapshot, file, 1, 0);
   REQUIRE(copied.ok());
   return *copied;
 }
@@ -329,7 +315,7 @@ std::string CopyInto(Answer* answer, const std::filesystem::path& file) {
 
 TEST_CASE("A copy has everything committed before the request, and an end; the recording continues without one") {
   Bench bench(150);
-  const std::filesystem::path folder = bench.directory();
+  const Folder& folder = bench.folder();
   for (uint64_t i = 1; i <= 10; ++i) bench.Sample(i, i * kSecond / 20);
   bench.TickAt(kSecond * 6 / 10);
   Answer answer = bench.drain().RequestSnapshot();
@@ -361,7 +347,7 @@ TEST_CASE("A copy has everything committed before the request, and an end; the r
 
 TEST_CASE("An existing file is kept, and the copy has another name") {
   Bench bench(150);
-  const std::filesystem::path folder = bench.directory();
+  const Folder& folder = bench.folder();
   std::ofstream(folder / "copy%.hrec") << "mine";
   bench.Sample(1, kSecond / 2);
   Answer first = bench.drain().RequestSnapshot();
@@ -374,7 +360,7 @@ TEST_CASE("An existing file is kept, and the copy has another name") {
 
 TEST_CASE("Several requests may be concurrent") {
   Bench bench(150);
-  const std::filesystem::path folder = bench.directory();
+  const Folder& folder = bench.folder();
   bench.Sample(1, kSecond / 2);
   Answer first = bench.drain().RequestSnapshot();
   Answer second = bench.drain().RequestSnapshot();
@@ -400,15 +386,15 @@ TEST_CASE("A request to a recording that ends, or has ended, is refused") {
 
 TEST_CASE("A copy that cannot be made leaves nothing") {
   Bench bench(150);
-  const std::filesystem::path folder = bench.directory();
+  const Folder& folder = bench.folder();
   bench.Sample(1, kSecond / 2);
   Answer answer = bench.drain().RequestSnapshot();
   bench.TickAt(kSecond);
   const auto snapshot = answer.get();
   REQUIRE(snapshot.ok());
-  CHECK_FALSE(CopyOf(*snapshot, (folder / "nowhere" / "copy.hrec").string(), 1, 0).ok());
+  CHECK_FALSE(CopyOf(*snapshot, folder / "nowhere/copy.hrec", 1, 0).ok());
   std::filesystem::resize_file(bench.path(), 10);
-  const auto copied = CopyOf(*snapshot, (folder / "copy.hrec").string(), 1, 0);
+  const auto copied = CopyOf(*snapshot, folder / "copy.hrec", 1, 0);
   REQUIRE_FALSE(copied.ok());
   CHECK(copied.error().message.ends_with("is shorter than it was"));
   CHECK_FALSE(std::filesystem::exists(folder / "copy.hrec"));

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/format/ring_image.h"
 #include "tests/writer/drain_bench.h"
 
 namespace heaprec::writer {
@@ -35,26 +34,14 @@ void Commit(Bench* bench, uint64_t id, uint64_t time_ns, const Point& point) {
     const std::string owner = dot == std::string::npos ? "p/C" : text.substr(0, dot);
     const std::string name = dot == std::string::npos ? text : text.substr(dot + 1);
     frames.push_back({format::MethodKey(owner, name, "()V"), 1, 7});
-    Put(&lease, format::RecordType::kMethod,
-        format::MethodRecord{
-            {}, frames.back().method, static_cast<uint32_t>(owner.size()), static_cast<uint16_t>(name.size()), 3},
-        owner + name + "()V");
+    PutMethod(&lease, owner, name);
   }
-  format::SampleRecord sample{};
-  if (!frames.empty()) {
-    sample.stack_key = format::KeyOfStack(frames, point.is_truncated);
-    Put(&lease, format::RecordType::kStack,
-        format::StackRecord{{}, sample.stack_key, static_cast<uint32_t>(frames.size()), point.is_truncated ? 1U : 0},
-        {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(frames[0])});
-  }
-  sample.monotonic_ns = kStart + time_ns;
-  sample.id = id;
+  format::SampleRecord sample = SampleOf(id, time_ns, point.weight);
+  if (!frames.empty()) sample.stack_key = PutStack(&lease, frames, point.is_truncated);
   sample.class_key = format::ClassKey(point.class_name);
   sample.size = point.size;
-  sample.weight = sample.point_weight = point.weight;
   Put(&lease, format::RecordType::kSample, sample);
-  bench->shared_counters().Point();
-  bench->shared_counters().Committed();
+  bench->CountCommitted();
 }
 
 const std::string kCopy = "java/util/Arrays.copyOf", kClone = "java/lang/Object.clone";
@@ -133,9 +120,7 @@ TEST_CASE("Rows continue from chunk to chunk, and a block whose samples are lost
   uint64_t second = 71;
   {
     const FileSizeLimit full(std::filesystem::file_size(bench.path()) + 10);
-    const auto lost = [&] {
-      return bench.shared_counters().Snapshot().lost[static_cast<size_t>(format::LossReason::kWriteFailed)];
-    };
+    const auto lost = [&] { return WriteFailed(bench.shared_counters().Snapshot()); };
     for (; lost() == 0 && second < 1100; ++second) {
       for (int i = 0; i < 20; ++i) commit(second);
       bench.TickAt((second + 1) * kSecond);
@@ -167,6 +152,11 @@ class Points {
  public:
   Points(Bench* bench, uint64_t classes) : bench_(*bench), classes_(classes) {}
 
+  // So many in the middle of a second, at whose end the drain runs.
+  void Second(uint64_t count, uint64_t second) {
+    Commit(count, second * kSecond + kSecond / 2);
+    bench_.TickAt((second + 1) * kSecond);
+  }
   void Commit(uint64_t count, uint64_t time_ns) {
     for (uint64_t i = 0; i < count; ++i, ++committed_) {
       const std::string name = "p/Class" + std::to_string(committed_ % classes_);
@@ -174,12 +164,9 @@ class Points {
       if (committed_ < classes_) bench_.DefineClass(name, lane);
       buffer::LaneLease lease(bench_.ring(), lane, 200);
       REQUIRE(lease.ok());
-      std::byte* const record = lease.Reserve(format::RecordType::kPoint, sizeof(format::PointRecord));
-      REQUIRE(record != nullptr);
-      buffer::CopyFixed(record, format::PointRecord{{}, kStart + time_ns, format::ClassKey(name), {}, 16, 1000});
-      lease.Commit();
-      bench_.shared_counters().Point();
-      bench_.shared_counters().Committed();
+      Put(&lease, format::RecordType::kPoint,
+          format::PointRecord{{}, kStart + time_ns, format::ClassKey(name), {}, 16, 1000});
+      bench_.CountCommitted();
     }
   }
   uint64_t committed() const { return committed_; }
@@ -197,17 +184,6 @@ struct Left {
   uint64_t all() const { return in_file + in_page + in_lanes; }
 };
 
-struct PointCounter final : format::RecordVisitor {
-  uint64_t points = 0;
-  void OnClass(uint64_t, std::string_view) override {}
-  void OnMethod(uint64_t, std::string_view, std::string_view, std::string_view) override {}
-  void OnStack(format::StackKey, std::span<const format::RingFrame>, bool, uint32_t, uint64_t) override {}
-  void OnThread(uint64_t, const format::ThreadRecord&, std::string_view) override {}
-  void OnWindow(const format::WindowRecord&) override {}
-  void OnSample(const format::SampleRecord&, uint32_t, uint64_t, uint64_t) override {}
-  void OnPoint(const format::PointRecord&, uint32_t, uint64_t) override { ++points; }
-};
-
 uint64_t Sum(const std::vector<uint64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 
 uint64_t Sum(const std::vector<format::Row>& rows) {
@@ -218,14 +194,8 @@ uint64_t Sum(const std::vector<format::Row>& rows) {
 
 // What a reader finds if the process is killed now.
 Left Look(Bench* bench) {
-  std::ifstream file(bench->path(), std::ios::binary);
-  const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-  std::vector<std::byte> bytes(chars.size());
-  std::memcpy(bytes.data(), chars.data(), chars.size());
-  format::MemoryByteSource source(bytes, "rec");
-  auto reader = format::Reader::Open(&source);
-  REQUIRE(reader.ok());
-  (*reader)->JoinRowIntervals();
+  const OpenedFile file(bench->path());
+  file.reader->JoinRowIntervals();
   Left left;
   std::vector<uint64_t> positions(4);
   uint32_t chunk = 0, next = 0;
@@ -234,12 +204,12 @@ Left Look(Bench* bench) {
     if (std::exchange(chunk, block.chunk) != block.chunk) next = 0;
     left.blocks.push_back(block.sequence + 1 - std::exchange(next, block.sequence + 1));
   };
-  while (const auto block = (*reader)->Next()) {
+  while (const auto block = file.reader->Next()) {
     CHECK_FALSE(block->row_interval);
     left.in_file += Sum(block->rows);
     note(*block);
   }
-  if (const auto open = (*reader)->TakeOpen()) {
+  if (const auto open = file.reader->TakeOpen()) {
     left.has_open = true;
     const auto rows = format::RowsBehind(*bench->ring().rows(), format::RowPageOf(open->chunk, open->sequence),
                                          open->dictionaries->classes.size(), open->dictionaries->stacks.size());
@@ -249,13 +219,13 @@ Left Look(Bench* bench) {
   }
   if (bench->ring().header().state.load() == static_cast<uint32_t>(format::RingState::kClosed)) return left;
   const auto view = format::RingView::Of({bench->ring().bytes(), bench->ring().size()}).value();
-  PointCounter counter;
+  format::testing::CountingVisitor counter;
   for (uint32_t lane = 0; lane < bench->ring().lane_count(); ++lane) {
     const auto reached = format::WalkLane(view, lane, std::max(positions[lane], bench->ring().lane(lane).tail.load()),
                                           bench->ring().lane(lane).head.load(), counter);
     REQUIRE(reached.ok());
   }
-  left.in_lanes = counter.points;
+  left.in_lanes = static_cast<uint64_t>(counter.light_points);
   return left;
 }
 
@@ -265,8 +235,7 @@ std::vector<uint64_t> BlocksOfIntervals(uint64_t classes, uint64_t per_second, u
   Bench& bench = *bench_of_file;
   Points points(&bench, classes);
   for (uint64_t second = 0; second < seconds; ++second) {
-    points.Commit(per_second, second * kSecond + kSecond / 2);
-    bench.TickAt((second + 1) * kSecond);
+    points.Second(per_second, second);
     const Left left = Look(&bench);
     CHECK(left.all() == points.committed());
     CHECK(left.has_page == left.has_open);
@@ -306,12 +275,11 @@ TEST_CASE("A file that is full ends its row interval, and the next file begins o
   Bench& bench = *bench_of_file;
   Points points(&bench, 1'000'000);  // new ones all the time: alone, the interval would last ten blocks
   for (uint64_t second = 0; second < 12; ++second) {
-    points.Commit(600, second * kSecond + kSecond / 2);
-    bench.TickAt((second + 1) * kSecond);
+    points.Second(600, second);
   }
   bench.EndAt(12 * kSecond + kSecond / 4);
   std::vector<uint64_t> counted;
-  for (const auto& entry : std::filesystem::directory_iterator(bench.directory())) {
+  for (const auto& entry : std::filesystem::directory_iterator(bench.folder().path())) {
     if (entry.path().extension() != ".hrec") continue;
     const auto read = Bench::ReadBack(entry.path());
     CHECK(read.points.size() == 1);  // a block that has rows: the last of the file
@@ -329,8 +297,7 @@ TEST_CASE("Without a shared ring each block has its rows") {
   Bench bench(150);
   Points points(&bench, 300);
   for (uint64_t second = 0; second < 3; ++second) {
-    points.Commit(600, second * kSecond + kSecond / 2);
-    bench.TickAt((second + 1) * kSecond);
+    points.Second(600, second);
     CHECK(Look(&bench).in_file == points.committed());
   }
 }
@@ -340,15 +307,13 @@ TEST_CASE("While a block cannot be written, the ring has the rows of the last wr
   Bench& bench = *bench_of_file;
   Points points(&bench, 300);
   for (uint64_t second = 0; second < 2; ++second) {
-    points.Commit(600, second * kSecond + kSecond / 2);
-    bench.TickAt((second + 1) * kSecond);
+    points.Second(600, second);
   }
   REQUIRE(Look(&bench).in_page == 1200);
   {
     const FileSizeLimit full(std::filesystem::file_size(bench.path()));
     for (uint64_t second = 2; second < 4; ++second) {
-      points.Commit(600, second * kSecond + kSecond / 2);
-      bench.TickAt((second + 1) * kSecond);
+      points.Second(600, second);
       const Left left = Look(&bench);
       CHECK(left.in_page == 1200);
       CHECK(left.all() == points.committed());
@@ -372,14 +337,13 @@ TEST_CASE("Rows of written blocks are lost with a chunk that cannot be completed
   {
     const FileSizeLimit full(std::filesystem::file_size(bench.path()));
     for (uint64_t second = 1; second < 20; ++second) {
-      points.Commit(1200, second * kSecond + kSecond / 2);
-      bench.TickAt((second + 1) * kSecond);
+      points.Second(1200, second);
     }
   }
   bench.EndAt(21 * kSecond);
   const auto read = bench.ReadBack();
   REQUIRE(read.chunks.size() > 1);
-  CHECK(read.counters.lost[static_cast<size_t>(format::LossReason::kWriteFailed)] == 0);  // light points are no samples
+  CHECK(WriteFailed(read.counters) == 0);  // light points are no samples
 }
 
 }  // namespace heaprec::writer

@@ -165,13 +165,11 @@ TEST_CASE("While a disk stays full, no walk is lost") {
 TEST_CASE("Walks are lost, and counted, if neither file nor ring can hold them at the end") {
   const FileSizeLimit full(64 << 10);
   Bench bench(2000);
-  uint64_t id = 0, second = 0;
-  for (; bench.outages().empty() && second < 1000; ++second) {
-    for (uint64_t i = 0; i < 150; ++i, ++id) {
-      bench.Sample(id + 1, second * kSecond + i, static_cast<double>(5000 + id * id % 977));
-    }
+  Load load{bench};
+  const uint64_t& second = load.second;
+  while (bench.outages().empty() && second < 1000) {
     bench.Walk(second * kSecond, "p/A", 3);
-    bench.TickAt((second + 1) * kSecond);
+    load.Second();
   }
   REQUIRE(second < 1000);
   bench.EndAt((second + 1) * kSecond);
@@ -204,12 +202,9 @@ void PutSnapshot(Bench* bench, uint64_t id, uint64_t time_ns, const std::vector<
 }
 
 std::vector<format::ProcessState> StatesOf(const Bench& bench) {
-  const std::vector<std::byte> bytes = BytesOf(bench.path());
-  format::MemoryByteSource source(bytes, "rec");
-  auto reader = format::Reader::Open(&source);
-  REQUIRE(reader.ok());
+  const OpenedFile file(bench.path());
   std::vector<format::ProcessState> states;
-  while (auto block = (*reader)->Next()) states.insert(states.end(), block->states.begin(), block->states.end());
+  while (auto block = file.reader->Next()) states.insert(states.end(), block->states.begin(), block->states.end());
   return states;
 }
 
@@ -257,12 +252,8 @@ void Sample(Bench* bench, uint64_t id, uint64_t time_ns, const OneFrame& stack, 
   buffer::LaneLease lease(bench->ring(), 0, 400);
   REQUIRE(lease.ok());
   if (brings == Brings::kStack) stack.PutInto(&lease);
-  format::SampleRecord sample{};
-  sample.monotonic_ns = kStart + time_ns;
-  sample.id = id;
+  format::SampleRecord sample = SampleOf(id, time_ns, weight);
   sample.stack_key = stack.key();
-  sample.size = 100;
-  sample.weight = sample.point_weight = weight;
   Put(&lease, format::RecordType::kSample, sample);
 }
 
