@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
 
 namespace heaprec {
 namespace {

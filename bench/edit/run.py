@@ -24,7 +24,7 @@ CHANGES = [
     ("throttle/varopt.cc", "//tests/throttle:sampler_test"),
     ("tools/commands/top.cc", "//tests/tools/commands:command_test"),
     ("tools/query/filter/name_pattern.cc", "//tests/tools/query:query_test"),
-    ("tools/render/text_renderer.cc", "//tests/tools/report:report_test"),
+    ("tools/render/text_layout.cc", "//tests/tools/report:report_test"),
 ]
 
 

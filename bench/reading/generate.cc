@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "format/model/weights.h"
+#include "format/model/sample.h"
 #include "format/writer/chunk_writer.h"
 #include "throttle/random.h"
 

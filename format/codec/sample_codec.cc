@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "format/bytes/bytes.h"
 #include "format/bytes/columns.h"
-#include "format/bytes/varint_batch.h"
 
 namespace heaprec::format {
 namespace {

@@ -17,7 +17,7 @@
 #include "format/codec/dictionaries.h"
 #include "format/codec/dictionary_codec.h"
 #include "format/model/model.h"
-#include "format/model/weights.h"
+#include "format/model/sample.h"
 
 namespace heaprec::format {
 

@@ -12,7 +12,6 @@
 
 #include "format/model/census.h"
 #include "format/model/stream.h"
-#include "format/model/stream_counters.h"
 
 namespace heaprec::format {
 
@@ -142,5 +141,18 @@ struct EndMarker {
   uint64_t time_ns = 0;
   std::string reason;  // "jvm exit", "duration", "stop", ...
 };
+
+// What recorder and tools need to know of HotSpot's collectors, named as in FileHeader::gc_name.
+//
+// Context:  pure functions.
+
+// Whether most collections ignore the old generation, and the JVM counts the others. Only those find dead objects in
+// it.
+constexpr bool HasOldGeneration(std::string_view gc_name) {
+  return gc_name == "Serial" || gc_name == "Parallel" || gc_name == "G1";
+}
+
+// Whether the collector reclaims between its pauses.
+constexpr bool IsConcurrent(std::string_view gc_name) { return gc_name == "Z" || gc_name == "Shenandoah"; }
 
 }  // namespace heaprec::format

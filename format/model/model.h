@@ -2,12 +2,9 @@
 #pragma once
 
 #include "format/model/census.h"            // IWYU pragma: export
-#include "format/model/collectors.h"        // IWYU pragma: export
 #include "format/model/file_description.h"  // IWYU pragma: export
-#include "format/model/lifecycle_event.h"   // IWYU pragma: export
 #include "format/model/names.h"             // IWYU pragma: export
 #include "format/model/process_state.h"     // IWYU pragma: export
 #include "format/model/row.h"               // IWYU pragma: export
 #include "format/model/sample.h"            // IWYU pragma: export
 #include "format/model/stream.h"            // IWYU pragma: export
-#include "format/model/stream_counters.h"   // IWYU pragma: export

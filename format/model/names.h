@@ -1,6 +1,6 @@
-// The contents of a chunk's dictionaries: methods, frames, stacks, threads.
+// The contents of a chunk's dictionaries: methods, frames, stacks, threads; and how their names are spelled.
 //
-// Names:    as HotSpot's symbols have them ("java/lang/String", "[B"); java_names.h turns them into Java's spelling.
+// Names:    as HotSpot's symbols have them ("java/lang/String", "[B"); JavaClassName turns them into Java's spelling.
 // Format:   docs/format/recording.md#dictionaries
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "format/model/stream.h"
 
@@ -55,5 +56,31 @@ struct Thread {
   std::string name;
   bool operator==(const Thread&) const = default;
 };
+
+// A thread's text in a recording: its name, then for each label a zero byte and "key=value".
+//
+// Format:   docs/format/recording.md#dictionaries (threads)
+
+inline std::string_view NameOfThread(std::string_view text) { return text.substr(0, text.find('\0')); }
+
+// Calls `visit(key, value)` for each label.
+template <typename Visit>
+void ForEachLabel(std::string_view text, Visit visit) {
+  for (size_t at = text.find('\0'); at != std::string_view::npos;) {
+    const size_t end = text.find('\0', at + 1);
+    const std::string_view label = text.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
+    const size_t equals = label.find('=');
+    if (equals != std::string_view::npos) visit(label.substr(0, equals), label.substr(equals + 1));
+    at = end;
+  }
+}
+
+// Java's own spelling of HotSpot's names.
+//
+// "java/lang/String" -> "java.lang.String"; "[[I" -> "int[][]"; "[Lx/Y;" -> "x.Y[]"; hidden classes:
+// "p/C$$Lambda$14+0x0000000800c03000" and "p.C$$Lambda$14.0x0000000800c03000" -> "p.C$$Lambda$14/0x0000000800c03000".
+// Never fails: a text that is not a class name is returned with '/' replaced by '.'.
+
+std::string JavaClassName(std::string_view internal_name);
 
 }  // namespace heaprec::format

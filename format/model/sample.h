@@ -1,9 +1,11 @@
-// The rows of a stream: windows, intervals, samples.
+// The rows of a stream: windows, intervals, samples with their weights, and what becomes of tracked ones.
 //
 // Units:    time in ns since the start of the recording; sizes in bytes.
 // Format:   docs/format/recording.md has a section for each.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "format/model/stream.h"
@@ -57,5 +59,82 @@ struct Sample {
   }
   bool operator==(const Sample&) const = default;
 };
+
+// The end of tracking of sampled objects (option live).
+//
+// Every sample of the allocation stream is tracked from its birth, up to `max_tracked_objects` at a time (FileHeader).
+// A LifecycleEvent says when and how tracking ended. A tracked sample without a lifecycle event so far is live.
+//
+// Weight:   live bytes at time t are estimated from the tracked samples alone. Each represents the larger of its weight
+//           and the highest threshold of the kEvicted events from its birth to t (priority sampling;
+//           docs/streams.md#live-objects).
+// Units:    time in ns since the start of the recording.
+// Format:   docs/format/recording.md#lifecycle-events
+
+enum class LifecycleKind : uint8_t {
+  kDied = 0,       // found dead by a collection
+  kEvicted = 1,    // removed at random to keep the limit: its death is unknown, and others carry its weight
+  kUntracked = 2,  // never tracked: the table was full; others of its interval carry its weight
+  kShrunk = 3      // a part of it was unmapped: tracking continues, and a sample may have several of these
+};
+inline constexpr int kLifecycleKinds = 4;
+
+struct LifecycleEvent {
+  uint64_t sample = 0;  // id of the sample
+  // kDied: time of the first check after the collection that found the object dead. kEvicted: end of the interval whose
+  // samples needed the entries; it affects only samples born earlier.
+  uint64_t time_ns = 0;
+  LifecycleKind kind = LifecycleKind::kDied;
+  // Collections completed when the object was last seen live. Minus the collections completed at its birth: those that
+  // it survived.
+  uint64_t collections = 0;
+  double threshold = 0;                  // kEvicted: the priority of the evicted sample; otherwise 0
+  Stream stream = Stream::kAllocations;  // stream of the sample
+  uint64_t left = 0;                     // kShrunk: its remaining bytes; otherwise 0
+  bool operator==(const LifecycleEvent&) const = default;
+};
+
+// A sample of an earlier chunk that is live when a chunk begins, so that each chunk alone has all live samples.
+struct CheckpointSample {
+  Sample sample;             // its indices refer to the chunk that contains it
+  double threshold = 0;      // highest of the kEvicted lifecycle events since its birth; 0: none
+  uint64_t collections = 0;  // completed at its birth
+  uint64_t gone = 0;         // bytes removed by kShrunk events since its birth
+
+  uint64_t left() const { return sample.size - gone; }
+};
+
+// The weight of a sample, recomputed from its window: recordings do not store it per sample.
+//
+// Units:    weights in bytes or events, sizes in bytes; lambda in sample points per byte, or a probability (kCount).
+// Maths:    docs/format/recording.md#weights, docs/sampler.md#weights
+
+enum class WeightRule : uint8_t {
+  kPerByte = 0,   // size / (1 - exp(-lambda size))
+  kCount = 1,     // 1 / lambda: in events
+  kExplicit = 2,  // stored as it is
+};
+inline constexpr int kWeightRules = 3;
+
+// Largest accepted relative difference between a stored and a recomputed weight.
+inline constexpr double kWeightTolerance = 1e-9;
+
+// pi = 1 - exp(-x). Below the limit the series' remainder, x^4 / 120, is less than 1e-14: four terms cost a tenth
+// of expm1.
+inline double PoissonInclusion(double x) {
+  constexpr double kSeriesLimit = 1e-3;
+  if (x < kSeriesLimit) return x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
+  return -std::expm1(-x);
+}
+
+inline double FirstStageWeight(WeightRule rule, double lambda, uint64_t size) {
+  if (rule == WeightRule::kCount) return 1 / lambda;
+  return static_cast<double>(size) / PoissonInclusion(lambda * static_cast<double>(size));
+}
+
+// A NaN never agrees.
+inline bool WeightsAgree(double given, double recomputed) {
+  return std::abs(recomputed - given) <= kWeightTolerance * std::abs(given);
+}
 
 }  // namespace heaprec::format

@@ -1,4 +1,5 @@
-// Where the chunks of a file are, from their headers alone, so that several can be read at once.
+// Where the chunks of a file are, from their headers alone, so that several can be read at once; and blocks that are
+// read by themselves.
 //
 // Threads:  any; each reader has one of its own.
 // Format:   docs/format/recording.md#chunks
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "format/bytes/layout.h"
+#include "format/model/model.h"
 #include "format/reader/chunk_decoder.h"
 #include "format/reader/reader.h"
 
@@ -64,5 +66,13 @@ std::optional<Block> ReadRollUp(ByteSource* source, const FileHeader& header, co
 // file that met no damage before, except for samples that may be left out. `source` must outlive it.
 std::unique_ptr<Reader> ReadFrom(ByteSource* source, const FileHeader& header, uint64_t offset,
                                  LeavesOut leaves_out = {});
+
+// Reads the provisional block at the end of a file: the counters of a recorder that could not write.
+//
+// Failure:  returns nullopt if there is none at the offset, or it is incomplete.
+// Format:   docs/format/recording.md#provisional-block
+
+// `offset`: where the unfinished tail of the recording begins. The block has no dictionaries.
+std::optional<Block> ReadProvisionalBlock(ByteSource* source, const FileHeader& header, uint64_t offset);
 
 }  // namespace heaprec::format

@@ -8,9 +8,8 @@
 #include "format/codec/file_header.h"
 #include "format/reader/chunk_decoder.h"
 #include "format/reader/chunk_span.h"
-#include "format/reader/header_copy.h"
+#include "format/reader/recovery.h"
 #include "format/reader/repaired_source.h"
-#include "format/reader/resync.h"
 #include "format/reader/row_interval.h"
 
 namespace heaprec::format {

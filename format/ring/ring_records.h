@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "format/model/model.h"
 
@@ -205,5 +206,20 @@ struct DeathRecord {
   uint64_t collections;  // for a mapping: its remaining bytes
 };
 static_assert(sizeof(DeathRecord) == 32);
+
+// A native frame in the ring by its return address; the drain names it. A stack of such frames has no other record, so
+// each sample contains it.
+//
+// Format:   docs/format/ring.md
+
+inline constexpr int32_t kAddressLine = -3;
+
+constexpr RingFrame AddressFrame(uint64_t return_address) {
+  return {return_address, -1, kAddressLine, FrameType::kNative};
+}
+
+constexpr bool AreAddresses(std::span<const RingFrame> frames) {
+  return !frames.empty() && frames.front().line == kAddressLine;
+}
 
 }  // namespace heaprec::format

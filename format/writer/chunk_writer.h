@@ -24,7 +24,7 @@
 #include "format/codec/dictionaries.h"
 #include "format/codec/dictionary_codec.h"
 #include "format/codec/file_header.h"  // EncodeFileHeader: the first bytes of every recording
-#include "format/codec/row_table.h"
+#include "format/codec/row_codec.h"
 #include "format/codec/sample_codec.h"
 #include "format/model/model.h"
 #include "format/writer/roll_up.h"
@@ -146,5 +146,13 @@ class ChunkWriter {
   ByteBuffer raw_;
   ParityWriter parity_;
 };
+
+// Builds the provisional block: the counters of a recorder that cannot write, until the next block overwrites it.
+//
+// Format:   docs/format/recording.md#provisional-block
+
+// `chunk`: from ChunkWriter, with a single block without samples; for any other chunk, returns an empty buffer. Pads
+// the block to `at_least` bytes, so that it overwrites an earlier one completely.
+ByteBuffer ProvisionalBlock(Bytes chunk, const RecordingId& recording, uint64_t at_least = 0);
 
 }  // namespace heaprec::format

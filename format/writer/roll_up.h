@@ -13,7 +13,7 @@
 
 #include "format/bytes/bytes.h"
 #include "format/codec/chunk_names.h"
-#include "format/codec/row_table.h"
+#include "format/codec/row_codec.h"
 #include "format/model/model.h"
 
 namespace heaprec::format {

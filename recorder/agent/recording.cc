@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/agent/jvm/hooks.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/hotspot/threads/safepoint.h"

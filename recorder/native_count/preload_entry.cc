@@ -22,9 +22,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/memory.h"
+#include "base/time.h"
 #include "recorder/native_count/block_header.h"
 #include "recorder/native_count/next_allocator.h"
 #include "recorder/native_count/preload_options.h"

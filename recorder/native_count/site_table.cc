@@ -16,11 +16,11 @@
 #include <cstring>
 #include <new>
 
-#include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/elf_file.h"
 #include "base/locked_file.h"
 #include "base/memory.h"
+#include "base/time.h"
 #include "base/writes.h"
 #include "recorder/unwind/module_lookup.h"
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/time.h"
 #include "format/ring/ring_records.h"
 #include "recorder/arch/dlsym_jump.h"
 #include "recorder/arch/machine.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/ring/address_frames.h"
 #include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::writer {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "format/writer/provisional_block.h"
+#include "format/writer/chunk_writer.h"
 #include "recorder/writer/drain.h"
 
 namespace heaprec::writer {

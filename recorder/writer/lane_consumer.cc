@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "format/ring/address_frames.h"
+#include "format/ring/ring_records.h"
 
 namespace heaprec::writer {
 namespace {

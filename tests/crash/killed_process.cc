@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/sources/sample/sample_writer.h"

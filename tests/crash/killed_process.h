@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "recorder/writer/limits.h"
+#include "recorder/writer/retention.h"
 #include "tests/crash/program.h"
 
 namespace heaprec::crash {

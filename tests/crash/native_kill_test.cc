@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/sources/native/native_stream.h"

@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "format/bytes/varint_batch.h"
-#include "format/model/weights.h"
+#include "format/model/sample.h"
 
 namespace heaprec::format {
 namespace {

@@ -1,3 +1,5 @@
+#include "format/model/names.h"
+
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "format/codec/chunk_names.h"
-#include "format/model/java_names.h"
 #include "format/model/model.h"
 #include "format/native/native_frames.h"
 #include "format/ring/content_keys.h"

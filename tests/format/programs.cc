@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "format/model/weights.h"
+#include "format/model/sample.h"
 #include "tests/format/recordings.h"
 
 namespace heaprec::format::testing {

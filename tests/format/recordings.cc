@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "format/bytes/layout.h"
-#include "format/model/weights.h"
+#include "format/model/sample.h"
 
 namespace heaprec::format::testing {
 namespace {

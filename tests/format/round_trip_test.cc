@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "format/bytes/layout.h"
-#include "format/reader/provisional_block.h"
-#include "format/writer/provisional_block.h"
+#include "format/reader/chunk_span.h"
+#include "format/writer/chunk_writer.h"
 #include "tests/format/read_back.h"
 #include "tests/format/recordings.h"
 

@@ -12,7 +12,6 @@
 #include "format/bytes/layout.h"
 #include "format/codec/block_rows.h"
 #include "format/codec/row_codec.h"
-#include "format/codec/row_table.h"
 #include "format/reader/row_interval.h"
 #include "format/writer/chunk_writer.h"
 #include "tests/format/read_back.h"

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tools/control/agent_replies.h"
+#include "tools/control/attach.h"
 
 namespace heaprec::fuzz {
 namespace {

@@ -15,13 +15,13 @@
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/allocator_hooks.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/hotspot/threads/thread_layout.h"
+#include "recorder/hotspot/vm_structs.h"
 #include "tests/hotspot/live_cycles.h"
 
 namespace {

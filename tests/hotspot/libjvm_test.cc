@@ -1,5 +1,5 @@
 // libjvm.so is loaded here without starting a JVM: its symbols and tables can be read all the same.
-#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -22,12 +22,12 @@
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
-#include "recorder/hotspot/libjvm/vtable_slots.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/hotspot/threads/thread_layout.h"
+#include "recorder/hotspot/vm_structs.h"
+#include "recorder/hotspot/vtable_slots.h"
 #include "recorder/unwind/symbolizer.h"
 #include "tests/support/java_run.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "recorder/hotspot/libjvm/memory.h"
+#include "recorder/hotspot/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

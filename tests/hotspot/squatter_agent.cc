@@ -15,8 +15,8 @@
 #include <string>
 
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vtable_slots.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/vtable_slots.h"
 
 #if defined(__x86_64__)
 #include "recorder/arch/x86_64/prologue.h"

@@ -14,11 +14,11 @@
 #include <utility>
 
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 #include "recorder/hotspot/threads/current_thread.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/sources/native/native_stream.h"
 #include "recorder/writer/drain.h"

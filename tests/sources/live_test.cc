@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/sources/live/weak_ref_poller.h"

@@ -67,7 +67,8 @@ def main(root):
     assert len(found) >= 30, f"only {len(found)} examples"
     includes = [f'#include "{header}"' for header in dict.fromkeys(header for header, _, _ in found)]
     functions = [line for number, one in enumerate(found) for line in function(number, *one)]
-    compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only", f"-I{root}", "-xc++", "-"]
+    jdk = pathlib.Path(os.environ.get("JAVA_HOME", "/usr/lib/jvm/default-java"), "include")
+    compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only", f"-I{root}", f"-I{jdk}", f"-I{jdk}/linux", "-xc++", "-"]
     return subprocess.run(compiler, input="\n".join([*includes, *functions, ""]), text=True).returncode
 
 

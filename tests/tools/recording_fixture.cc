@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "format/ring/address_frames.h"
-#include "format/writer/provisional_block.h"
+#include "format/ring/ring_records.h"
+#include "format/writer/chunk_writer.h"
 
 namespace heaprec::tools::testing {
 namespace {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/reader/provisional_block.h"
+#include "format/reader/chunk_span.h"
 #include "recorder/writer/signal_masked_thread.h"
 #include "tests/writer/drain_bench.h"
 

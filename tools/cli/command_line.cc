@@ -13,8 +13,8 @@
 
 #include "format/model/version.h"
 #include "tools/cli/help.h"
-#include "tools/options/suggest.h"
-#include "tools/rewrite/merged_parts.h"
+#include "tools/options/command.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 

@@ -1,4 +1,4 @@
-// The help of heaprec and of each command, at most 80 columns wide.
+// What is generated from the declarations of the commands: help (at most 80 columns wide), completions, man pages.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "tools/options/command.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/reports.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -6,7 +6,7 @@
 #include "tools/options/command.h"
 #include "tools/query/compare/budget_check.h"
 #include "tools/render/print.h"
-#include "tools/report/compare/reports.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
 

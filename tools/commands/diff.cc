@@ -11,9 +11,8 @@
 #include "tools/options/command.h"
 #include "tools/query/compare/diff_query.h"
 #include "tools/render/print.h"
-#include "tools/report/compare/reports.h"
-#include "tools/rewrite/merged_parts.h"
-#include "tools/text/exit_code.h"
+#include "tools/report/estimates/reports.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

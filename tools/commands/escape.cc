@@ -20,11 +20,9 @@
 #include "tools/control/process.h"
 #include "tools/input/confined_open.h"
 #include "tools/options/command.h"
-#include "tools/options/suggest.h"
 #include "tools/query/allocations/escape_result.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/reports.h"
-#include "tools/text/exit_code.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "tools/export/export_pipeline.h"
 #include "tools/export/exporter.h"
 #include "tools/export/formats/formats.h"
 #include "tools/export/live_samples.h"
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"

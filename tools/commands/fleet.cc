@@ -10,7 +10,6 @@
 #include "tools/commands/page_output.h"
 #include "tools/fleet/answers/pull.h"
 #include "tools/fleet/answers/questions.h"
-#include "tools/fleet/answers/reports.h"
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/answers/source.h"
 #include "tools/fleet/server/server.h"
@@ -19,7 +18,7 @@
 #include "tools/render/print.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
-#include "tools/text/temporary_folder.h"
+#include "tools/text/output.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include "tools/options/command.h"
 #include "tools/query/allocations/group_query.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/reports.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

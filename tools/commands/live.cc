@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
@@ -19,8 +18,7 @@
 #include "tools/query/live/path_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/report/live/reports.h"
-#include "tools/text/exit_code.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -18,14 +18,12 @@
 #include "tools/input/loss_summary.h"
 #include "tools/input/native_table_file.h"
 #include "tools/input/recording.h"
-#include "tools/input/recording_kind.h"
-#include "tools/input/walk.h"
+#include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/query/live/native_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/report/native/reports.h"
-#include "tools/text/exit_code.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/report/page/recording_page.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -15,7 +15,6 @@
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
 #include "tools/text/output.h"
-#include "tools/text/progress.h"
 #include "tools/text/terminal.h"
 
 namespace heaprec::tools {

@@ -13,7 +13,7 @@
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/render/value.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {

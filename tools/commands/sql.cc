@@ -6,8 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "tools/export/export_pipeline.h"
-#include "tools/export/formats/sqlite_query.h"
+#include "tools/export/exporter.h"
 #include "tools/export/formats/sqlite_store.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"

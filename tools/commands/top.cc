@@ -7,7 +7,7 @@
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/filter/event_filter.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/reports.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/screen/live_session.h"
 #include "tools/text/messages.h"
 

@@ -7,7 +7,7 @@
 #include "tools/query/allocations/flame_query.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/print.h"
-#include "tools/report/allocations/reports.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/text/messages.h"
 
 namespace heaprec::tools {

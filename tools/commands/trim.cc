@@ -10,10 +10,9 @@
 
 #include "format/reader/recordings_in_file.h"
 #include "tools/commands/rewrite_command.h"
-#include "tools/input/walk.h"
+#include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/rewrite/merged_parts.h"
 #include "tools/rewrite/recording_editor.h"
 #include "tools/rewrite/redaction.h"
 #include "tools/rewrite/time_slice.h"

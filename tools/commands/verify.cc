@@ -5,10 +5,9 @@
 #include <memory>
 
 #include "tools/analysis/health/diagnosis.h"
-#include "tools/analysis/health/roll_up_check.h"
+#include "tools/analysis/health/verification.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
-#include "tools/input/walk.h"
 #include "tools/options/command.h"
 #include "tools/render/print.h"
 #include "tools/report/recording/reports.h"

@@ -14,12 +14,11 @@
 #include "tools/input/recording.h"
 #include "tools/options/command.h"
 #include "tools/query/summary/headlines.h"
-#include "tools/query/why/crash_loop.h"
 #include "tools/query/why/explanation.h"
 #include "tools/render/print.h"
 #include "tools/render/renderers.h"
 #include "tools/report/recording/why_report.h"
-#include "tools/rewrite/merged_parts.h"
+#include "tools/rewrite/recording_editor.h"
 #include "tools/text/messages.h"
 #include "tools/text/terminal.h"
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "base/duration.h"
 #include "base/option_text.h"
+#include "base/time.h"
 #include "recorder/agent/options/options.h"
-#include "tools/options/suggest.h"
+#include "tools/options/command.h"
 
 namespace heaprec::tools {
 namespace {

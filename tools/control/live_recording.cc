@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/assign_or_return.h"
-#include "base/clock.h"
+#include "base/result.h"
+#include "base/time.h"
 #include "format/bytes/layout.h"
 #include "format/codec/file_header.h"
 #include "tools/input/ring_copy.h"

@@ -15,8 +15,8 @@
 #include <regex>
 #include <string_view>
 
-#include "base/assign_or_return.h"
-#include "tools/control/thread_user.h"
+#include "base/result.h"
+#include "tools/control/process.h"
 
 namespace heaprec::tools {
 namespace {

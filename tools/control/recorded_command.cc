@@ -15,16 +15,15 @@
 #include <system_error>
 #include <utility>
 
-#include "base/assign_or_return.h"
 #include "base/option_text.h"
 #include "base/output_path.h"
+#include "base/result.h"
 #include "recorder/agent/options/options.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/control/private_folder.h"
 #include "tools/input/confined_open.h"
 #include "tools/input/recording.h"
-#include "tools/input/walk.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "tools/control/agent_options.h"
-#include "tools/control/agent_replies.h"
-#include "tools/text/exit_code.h"
+#include "tools/control/attach.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <system_error>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "tools/control/child.h"
 #include "tools/control/java_command.h"
 #include "tools/text/messages.h"

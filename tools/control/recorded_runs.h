@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "tools/control/agent_options.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -12,13 +12,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/output_path.h"
+#include "base/time.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/private_folder.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/messages.h"
-#include "tools/text/progress.h"
+#include "tools/text/terminal.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -15,7 +15,7 @@
 #include "tools/control/agent_options.h"
 #include "tools/control/java_process.h"
 #include "tools/control/temporary_recording.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "tools/control/live_recording.h"
 
 namespace heaprec::tools {

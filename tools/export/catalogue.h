@@ -49,7 +49,7 @@ class Catalogue {
     bool operator==(const Stack&) const = default;
   };
   struct Thread {
-    Id name = kNone, text = kNone;  // text: as recorded, with its labels (format/model/thread_name.h)
+    Id name = kNone, text = kNone;  // text: as recorded, with its labels (format/model/names.h)
     uint64_t java_tid = 0;
     uint32_t os_tid = 0;
     bool is_virtual = false;

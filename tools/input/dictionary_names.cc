@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "format/model/java_names.h"
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -15,7 +15,7 @@
 #include "format/codec/chunk_names.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
-#include "tools/text/temporary_folder.h"
+#include "tools/text/output.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

@@ -9,7 +9,7 @@
 
 #include "tools/input/recording.h"
 #include "tools/render/value.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

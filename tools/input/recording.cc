@@ -11,11 +11,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/clock.h"
-#include "format/reader/provisional_block.h"
+#include "base/time.h"
+#include "format/reader/chunk_span.h"
 #include "format/reader/recordings_in_file.h"
 #include "tools/input/file_source.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/input/writer_process.h"
 #include "tools/text/text.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/descriptors.h"
-#include "format/ring/address_frames.h"
 #include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
+#include "format/ring/ring_records.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "format/codec/row_table.h"
+#include "format/codec/row_codec.h"
 #include "format/ring/census_pages.h"
 #include "format/ring/ring_reader.h"
 #include "throttle/interval_reducer.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "tools/input/confined_open.h"
 
 namespace heaprec::tools {

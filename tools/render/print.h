@@ -10,7 +10,7 @@
 #include "tools/options/command.h"
 #include "tools/render/renderers.h"
 #include "tools/render/report.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools::render {

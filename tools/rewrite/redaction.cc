@@ -12,9 +12,8 @@
 #include <iterator>
 #include <span>
 
-#include "format/model/java_names.h"
-#include "format/model/thread_name.h"
-#include "tools/input/recording_kind.h"
+#include "format/model/names.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -10,8 +10,8 @@
 
 #include "format/ring/ring_reader.h"
 #include "tools/analysis/live/collection_clock.h"
-#include "tools/input/recording_kind.h"
-#include "tools/input/walk.h"
+#include "tools/input/recording.h"
+#include "tools/input/stream_traits.h"
 #include "tools/rewrite/recording_editor.h"
 
 namespace heaprec::tools {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/control/temporary_recording.h"

@@ -3,7 +3,7 @@
 
 #include "tools/query/allocations/group_query.h"
 #include "tools/query/summary/follow_query.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 
 #include "tools/text/messages.h"
@@ -130,6 +132,22 @@ bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs) 
            std::error_code error;
            return std::filesystem::equivalent(output, input == "-" ? "/dev/stdin" : input, error) && !error;
          });
+}
+
+std::string TemporaryPattern() {
+  const char* const directory = std::getenv("TMPDIR");
+  return std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/heaprec-XXXXXX";
+}
+
+Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::Make() {
+  std::string path = TemporaryPattern();
+  if (mkdtemp(path.data()) == nullptr) return Error{path + ": " + std::strerror(errno)};
+  return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(path));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
 }
 
 }  // namespace heaprec::tools

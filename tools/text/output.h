@@ -1,4 +1,5 @@
-// Writes text to a descriptor, in large pieces.
+// Where a command writes: a descriptor or a file, in large pieces, and a temporary folder that is removed with its
+// contents.
 //
 // Failure:  after a closed pipe or a failed write, failed() is true, and further text is dropped. status()
 //           distinguishes the two.
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 
@@ -101,5 +102,26 @@ ExitCode WriteFile(const std::string& path, bool overwrite, std::string_view tex
 // Whether `output` is the same file as one of the inputs, under any name. The input "-" is standard input, which may be
 // a file.
 bool IsOneOf(const std::string& output, const std::vector<std::string>& inputs);
+
+// The location of temporary files, and a temporary folder that is removed with its contents.
+//
+// Failure:  Make returns an error message for the user.
+
+// Returns "$TMPDIR/heaprec-XXXXXX" for mkstemp and similar functions; without the variable in /tmp.
+std::string TemporaryPattern();
+
+class TemporaryFolder {
+ public:
+  static Result<std::unique_ptr<TemporaryFolder>> Make();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+};
 
 }  // namespace heaprec::tools

@@ -1,9 +1,11 @@
-// Properties of the output: its width, and whether it supports colours and box-drawing characters.
+// A terminal: its width, colours and characters, and lines on stderr that are removed at the end.
 //
 // Context:  reads the environment: COLUMNS, NO_COLOR, TERM, and the locale's variables.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,5 +43,51 @@ std::string Sparkline(std::span<const double> values, double most, bool unicode)
 
 // The same with `rows` lines, the top line first.
 std::string ChartLine(std::span<const double> values, double most, size_t row, size_t rows, bool unicode);
+
+// Lines on a terminal's stderr that are removed at the end: the progress of a long read, and a remaining time.
+
+// Appears after a second.
+class Progress {
+ public:
+  // What is written to stdout meanwhile. If stdout is also a terminal, kOutput hides the progress.
+  enum class StdoutUse : bool { kNothing, kOutput };
+
+  // `total`: in bytes; 0: unknown, nothing is shown.
+  Progress(std::string name, uint64_t total, StdoutUse stdout_use = StdoutUse::kNothing);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void At(uint64_t bytes) {
+    if (is_shown_) Show(bytes);
+  }
+
+ private:
+  void Show(uint64_t bytes);
+
+  using Clock = std::chrono::steady_clock;
+  const std::string name_;
+  const uint64_t total_;
+  bool is_shown_;
+  bool has_line_ = false;
+  Clock::time_point next_;
+};
+
+class Countdown {
+ public:
+  // "BEFORE [bar] 12 s left AFTER". `seconds` from now on.
+  Countdown(std::string before, std::string after, double seconds, bool is_wanted);
+  ~Countdown();
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+  void Tell() const;
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const std::string before_, after_;
+  const double seconds_;
+  const bool is_shown_;
+};
 
 }  // namespace heaprec::tools

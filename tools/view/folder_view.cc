@@ -12,7 +12,7 @@
 #include "tools/fleet/rows/slices.h"
 #include "tools/fleet/server/http.h"
 #include "tools/input/recording.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/value_format.h"
 #include "tools/report/page/recording_page.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/agent/agent.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "recorder/hotspot/jvmti_memory.h"
 #include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::agent {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "format/model/java_names.h"
+#include "format/model/names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
 #include "recorder/agent/jvm/hooks.h"

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "format/model/java_names.h"
+#include "base/time.h"
+#include "format/model/names.h"
 #include "recorder/agent/agent.h"
 #include "recorder/agent/api/java_arrays.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "recorder/hotspot/jvmti_memory.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "throttle/byte_clock.h"
 #include "throttle/random.h"

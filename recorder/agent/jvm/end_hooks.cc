@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vtable_slots.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/threads/safepoint.h"
+#include "recorder/hotspot/vtable_slots.h"
 #include "recorder/native_sample/got_patcher.h"
 #include "recorder/sources/end/end_recorder.h"
 

@@ -11,7 +11,7 @@
 #include "recorder/agent/jvm/end_hooks.h"
 #include "recorder/hotspot/allocation/allocator_hooks.h"
 #include "recorder/hotspot/allocation/unseen_allocation.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/census/allocation_probe.h"
 #include "recorder/sources/census/census.h"

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/duration.h"
 #include "base/option_text.h"
+#include "base/time.h"
 #include "format/ring/ring_records.h"
 #include "recorder/agent/options/rates.h"
 

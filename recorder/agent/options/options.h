@@ -14,7 +14,7 @@
 #include "format/model/census.h"
 #include "recorder/agent/options/service_labels.h"
 #include "recorder/sources/log.h"
-#include "recorder/writer/limits.h"
+#include "recorder/writer/retention.h"
 #include "throttle/controller.h"
 
 namespace heaprec::agent {

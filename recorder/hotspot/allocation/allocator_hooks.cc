@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "recorder/hotspot/libjvm/vtable_slots.h"
+#include "recorder/hotspot/vtable_slots.h"
 
 namespace heaprec::hotspot {
 namespace {

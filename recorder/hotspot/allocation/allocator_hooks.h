@@ -12,7 +12,7 @@
 #include <cstddef>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/threads/thread_layout.h"
 
 namespace heaprec::hotspot {

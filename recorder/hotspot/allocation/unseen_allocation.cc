@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vtable_slots.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/vtable_slots.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "recorder/hotspot/jvmti_memory.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -24,9 +24,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "format/model/process_state.h"
 #include "recorder/hotspot/references/reference_layout.h"
 

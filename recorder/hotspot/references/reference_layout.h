@@ -15,10 +15,10 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/memory.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/memory.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/metadata/object_layout.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

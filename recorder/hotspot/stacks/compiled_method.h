@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "recorder/hotspot/libjvm/memory.h"
+#include "recorder/hotspot/memory.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/stack_layout.h"
 

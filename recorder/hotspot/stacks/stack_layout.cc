@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "recorder/hotspot/libjvm/memory.h"
+#include "recorder/hotspot/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -16,10 +16,10 @@
 #include "base/result.h"
 #include "format/model/model.h"
 #include "format/ring/ring_records.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/stacks/compiled_method.h"
 #include "recorder/hotspot/stacks/stack_layout.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

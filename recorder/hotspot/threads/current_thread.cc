@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "recorder/hotspot/libjvm/memory.h"
+#include "recorder/hotspot/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "recorder/hotspot/jvmti_memory.h"
 
 namespace heaprec::hotspot {
 namespace {

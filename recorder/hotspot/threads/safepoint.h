@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "recorder/arch/detour.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm.h"
 
 namespace heaprec::hotspot {
 

@@ -16,8 +16,8 @@
 
 #include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/memory.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/memory.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

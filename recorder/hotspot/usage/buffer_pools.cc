@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/model/collectors.h"
+#include "format/model/file_description.h"
 
 namespace heaprec::hotspot {
 namespace {

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

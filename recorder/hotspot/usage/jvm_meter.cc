@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "format/model/collectors.h"
-#include "recorder/hotspot/libjvm/memory.h"
+#include "format/model/file_description.h"
+#include "recorder/hotspot/memory.h"
 #include "recorder/hotspot/usage/heap_meter.h"
 
 namespace heaprec::hotspot {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "format/model/process_account.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/libjvm.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

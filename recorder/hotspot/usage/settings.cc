@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/hotspot/libjvm/memory.h"
+#include "recorder/hotspot/memory.h"
 
 namespace heaprec::hotspot {
 namespace {

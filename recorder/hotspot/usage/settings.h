@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "format/model/file_description.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/vm_structs.h"
 
 namespace heaprec::hotspot {
 

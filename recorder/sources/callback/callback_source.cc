@@ -8,8 +8,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/clock.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "base/time.h"
+#include "recorder/hotspot/jvmti_memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

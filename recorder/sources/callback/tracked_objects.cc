@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "base/time.h"
+#include "recorder/hotspot/jvmti_memory.h"
 #include "throttle/random.h"
 
 namespace heaprec::sources {

@@ -8,7 +8,7 @@
 #include <bit>
 #include <new>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/hotspot/threads/safepoint.h"
 #include "recorder/sources/log.h"
 #include "throttle/random.h"

@@ -22,7 +22,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "format/model/census.h"
 #include "recorder/buffer/ring.h"
 #include "recorder/hotspot/metadata/names.h"

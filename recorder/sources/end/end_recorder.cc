@@ -11,8 +11,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/time.h"
 #include "format/ring/content_keys.h"
 #include "recorder/sources/agent_thread.h"
 #include "recorder/sources/java/entry.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "recorder/hotspot/allocation/unseen_allocation.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/threads/current_thread.h"
 #include "recorder/sources/agent_thread.h"
 

@@ -16,9 +16,8 @@
 
 #include "base/result.h"
 #include "recorder/hotspot/jdk_rules.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
-#include "recorder/hotspot/libjvm/libjvm.h"
-#include "recorder/hotspot/libjvm/vm_structs.h"
+#include "recorder/hotspot/jvmti_memory.h"
+#include "recorder/hotspot/libjvm.h"
 #include "recorder/hotspot/metadata/jvmti_methods.h"
 #include "recorder/hotspot/metadata/names.h"
 #include "recorder/hotspot/metadata/object_layout.h"
@@ -27,6 +26,7 @@
 #include "recorder/hotspot/threads/thread_layout.h"
 #include "recorder/hotspot/usage/heap_meter.h"
 #include "recorder/hotspot/usage/jvm_meter.h"
+#include "recorder/hotspot/vm_structs.h"
 #include "recorder/sources/sample/thread_fields.h"
 
 namespace heaprec::sources {

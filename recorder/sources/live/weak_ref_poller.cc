@@ -4,7 +4,7 @@
 #include <chrono>
 #include <ctime>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/buffer/lane_lease.h"
 
 namespace heaprec::sources {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "format/model/stream.h"
 
 namespace heaprec::sources {

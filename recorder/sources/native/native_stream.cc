@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/writer/drain.h"
 #include "recorder/writer/signal_masked_thread.h"

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
-#include "recorder/hotspot/libjvm/memory.h"
+#include "base/time.h"
+#include "recorder/hotspot/jvmti_memory.h"
+#include "recorder/hotspot/memory.h"
 
 namespace heaprec::sources {
 

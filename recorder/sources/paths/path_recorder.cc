@@ -14,9 +14,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time.h"
+#include "format/model/names.h"
 #include "format/model/process_state.h"
-#include "format/model/thread_name.h"
 #include "recorder/hotspot/references/heap_walk.h"
 #include "recorder/sources/log.h"
 #include "recorder/sources/paths/jvmti_search.h"

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "format/ring/address_frames.h"
+#include "base/time.h"
 #include "format/ring/content_keys.h"
-#include "recorder/hotspot/libjvm/jvmti_memory.h"
+#include "format/ring/ring_records.h"
+#include "recorder/hotspot/jvmti_memory.h"
 #include "recorder/unwind/cfi_cache.h"
 #include "recorder/unwind/module_lookup.h"
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/time.h"
 #include "recorder/buffer/lane_lease.h"
 
 namespace heaprec::sources {

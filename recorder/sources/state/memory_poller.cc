@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time.h"
 #include "recorder/sources/log.h"
 
 namespace heaprec::sources {

@@ -17,8 +17,8 @@
 #include <sstream>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/time.h"
 
 namespace heaprec::sources {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "format/model/java_names.h"
+#include "format/model/names.h"
 #include "tests/e2e/jfr/jfr_rows.h"
 #include "tests/support/java_run.h"
 #include "tests/support/recording_rows.h"

@@ -11,7 +11,6 @@
 
 #include "tests/tools/small_recording.h"
 #include "tools/analysis/estimate/replicates.h"
-#include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/analysis/groups/flame_box_tree.h"
 #include "tools/analysis/totals/process_states.h"
 

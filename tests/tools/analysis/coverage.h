@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "tests/tools/analysis/simulated_sites.h"
+#include "tools/analysis/estimate/census_table.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/strata_builder.h"
 
 namespace heaprec::testing {
 

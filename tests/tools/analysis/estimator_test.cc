@@ -11,7 +11,7 @@
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/groups/grouping.h"
-#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 
 namespace heaprec::tools {
 namespace {

@@ -3,8 +3,6 @@
 // The simulation: 150 processes of 40 s whose objects live 3 s on average and are found dead by collections 0.7 s
 // apart. The limits are five standard deviations of what they limit away, or more: another seed would fail with less
 // than 1e-6.
-#include "tools/analysis/live/life_table.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/analysis/estimate/census_table.h"
 #include "tools/analysis/estimate/estimator.h"
-#include "tools/analysis/estimate/strata_builder.h"
 
 namespace heaprec::tools {
 namespace {

@@ -14,7 +14,6 @@
 #include "tools/input/dictionary_names.h"
 #include "tools/input/file_source.h"
 #include "tools/input/parallel_reader.h"
-#include "tools/input/read_ahead_reader.h"
 
 namespace heaprec::tools::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "format/model/java_names.h"
+#include "format/model/names.h"
 #include "tests/tools/recording_fixture.h"
 #include "throttle/interval_reducer.h"
 #include "throttle/random.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/tools/small_recording.h"
-#include "tools/query/advice/advice_scan.h"
+#include "tools/query/allocations/advice_scan.h"
 
 namespace heaprec::tools::testing {
 namespace {

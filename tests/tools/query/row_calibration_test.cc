@@ -12,12 +12,12 @@
 
 #include "tests/tools/small_recording.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/groups/allocation_primitives.h"
-#include "tools/export/export_pipeline.h"
+#include "tools/analysis/groups/call_tree.h"
+#include "tools/export/exporter.h"
 #include "tools/export/totals.h"
 #include "tools/query/allocations/flame_query.h"
 #include "tools/query/allocations/group_query.h"
-#include "tools/query/samples/step_rows.h"
+#include "tools/query/samples/sample_columns.h"
 #include "tools/query/scan/census_strata.h"
 
 namespace heaprec::tools::testing {

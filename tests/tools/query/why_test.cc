@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "tests/tools/recording_fixture.h"
-#include "tools/query/why/crash_loop.h"
-#include "tools/query/why/next_steps.h"
+#include "tools/query/why/explanation.h"
 #include "tools/query/why/owners.h"
 #include "tools/query/why/verdict.h"
 

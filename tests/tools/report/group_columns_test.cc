@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/tools/small_recording.h"
-#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/input/stream_traits.h"
 #include "tools/render/renderers.h"
 #include "tools/report/recording/reports.h"

@@ -11,7 +11,7 @@
 
 #include "tools/export/formats/row_format.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/options/suggest.h"
+#include "tools/options/command.h"
 #include "tools/text/interrupt.h"
 #include "tools/text/terminal.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {

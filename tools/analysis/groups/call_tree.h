@@ -1,4 +1,5 @@
-// The stacks of all chunks and recordings as one tree of names, and how the code of its frames was executed.
+// The stacks of all chunks and recordings as one tree of names, how the code of its frames was executed, and which
+// frames only allocate for their caller.
 #pragma once
 
 #include <array>
@@ -11,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "format/codec/index_table.h"
+#include "format/model/allocation_primitives.h"
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/input/dictionary_names.h"
@@ -219,5 +222,22 @@ class FrameTypes {
  private:
   std::vector<ByFrameType> all_, now_;  // by node
 };
+
+// Allocation primitives (format/model/allocation_primitives.h) for reports: reads them from a file, and adds frames
+// that only report a sample.
+//
+// A file has one pattern per line; "#" begins a comment, and a line "default" adds the built-in ones.
+//
+// Failure:  ReadPrimitives returns an error message for the user.
+// List:     docs/reference/sites.md
+
+using format::AllocationPrimitives;
+
+Result<AllocationPrimitives> ReadPrimitives(const std::string& path);
+
+// The name of the site of memory that the JVM allocates to report a sampled object, and whether `method` is part of
+// such an allocation.
+inline constexpr std::string_view kOwnSite = "[heaprec]";
+bool AllocatesForSampling(std::string_view method);
 
 }  // namespace heaprec::tools

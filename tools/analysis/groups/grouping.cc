@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 

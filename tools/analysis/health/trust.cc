@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "tools/input/loss_summary.h"
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "format/model/model.h"
-#include "tools/analysis/totals/stream_totals.h"
 #include "tools/analysis/totals/totals.h"
 #include "tools/input/recording.h"
 #include "tools/text/text.h"

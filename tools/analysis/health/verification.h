@@ -2,7 +2,7 @@
 //
 // Checked: weights, times and their order; indices within the dictionaries; each interval's kept samples against those
 // present, and its cap; each block's rows against its intervals and samples, and its counters; tracked objects
-// (LifecycleCheck); at the end the identities of the counters (format/model/stream_counters.h).
+// (LifecycleCheck); at the end the identities of the counters (format/model/stream.h).
 //
 // Failure:  none; each inconsistency is a finding.
 #pragma once
@@ -114,5 +114,13 @@ class Verification {
   size_t nodes_seen_ = 0, frames_seen_ = 0, threads_ = 0;
   size_t gaps_before_ = 0;
 };
+
+// Checks that each roll-up of a recording is the sum of its chunk's blocks: rows, intervals and counters.
+//
+// Failure:  none: a difference is passed to `find`, with the roll-up's offset. Chunks after a damaged one
+//           are not checked.
+// Format:   docs/format/recording.md#roll-up
+
+void CheckRollUps(const Recording& recording, const std::function<void(uint64_t offset, std::string what)>& find);
 
 }  // namespace heaprec::tools

@@ -28,7 +28,7 @@
 
 #include "format/reader/reader.h"
 #include "tools/analysis/live/collection_clock.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <limits>
 
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {

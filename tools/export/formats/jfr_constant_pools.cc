@@ -7,9 +7,8 @@
 #include <iterator>
 #include <utility>
 
-#include "format/model/java_names.h"
+#include "format/model/names.h"
 #include "format/model/process_state.h"
-#include "format/model/thread_name.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/text/text.h"
 

@@ -11,12 +11,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "format/model/version.h"
 #include "tools/export/catalogue.h"
 #include "tools/export/totals.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"
 #include "tools/text/text.h"

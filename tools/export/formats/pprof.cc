@@ -9,7 +9,7 @@
 #include <protozero/pbf_builder.hpp>
 #include <string>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/export/totals.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/string_table.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 

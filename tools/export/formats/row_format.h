@@ -24,7 +24,7 @@ struct Row {
   const format::Sample* sample = nullptr;
   std::string_view thread, class_name;
   std::string_view stack;          // root;...;leaf, already in the form of AppendText
-  std::string_view thread_text{};  // as recorded, with its labels: format/model/thread_name.h
+  std::string_view thread_text{};  // as recorded, with its labels: format/model/names.h
   // recording id; empty: there is only one recording, and no such column
   std::string_view recording{};
   const LiveDetail* alive = nullptr;                // nullptr: no such columns

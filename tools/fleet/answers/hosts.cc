@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "tools/fleet/answers/answers.h"
 
 namespace heaprec::tools::fleet {

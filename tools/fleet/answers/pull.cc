@@ -12,13 +12,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "format/bytes/layout.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/fleet/answers/answers.h"
 #include "tools/fleet/rows/slices.h"
 #include "tools/input/dictionary_names.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

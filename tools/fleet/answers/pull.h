@@ -15,7 +15,7 @@
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/answers/source.h"
 #include "tools/options/command.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 #include "tools/text/output.h"
 
 namespace heaprec::tools::fleet {

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tools/fleet/answers/answers.h"
 #include "tools/fleet/answers/selection.h"
 #include "tools/fleet/answers/source.h"
 #include "tools/fleet/server/schema.h"
+#include "tools/fleet/ship/ship_run.h"
 #include "tools/options/command.h"
 #include "tools/render/report.h"
 
@@ -71,5 +73,21 @@ Result<uint32_t> SliceOf(std::optional<uint64_t> slice_ns, uint32_t otherwise);
 
 Result<render::Report> InitTables(Server* server, const SchemaOptions& schema);
 Result<render::Report> PruneTables(Server* server, const TableOptions& options, uint32_t now);
+
+// The answers of `heaprec fleet` as reports.
+
+using Answered = Result<render::Report>;
+Answered ServicesReport(const FleetQuestion& of);
+Answered TopReport(const FleetQuestion& of);
+Answered TimelineReport(const FleetQuestion& of);
+Answered DiffReport(const FleetQuestion& of);
+Answered LiveReport(const FleetQuestion& of);
+Answered OutliersReport(const FleetQuestion& of);
+Answered ShowReport(const FleetQuestion& of);
+
+render::Report TablesReport(const InitReport& init, const Server& server);
+// `server`: nullptr: nothing was sent.
+render::Report ShipReport(const ShipRun& run, const Server* server, bool dry_run);
+render::Report PruneReport(const std::vector<Partition>& expired, bool is_dropped);
 
 }  // namespace heaprec::tools::fleet

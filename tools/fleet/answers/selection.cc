@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/duration.h"
+#include "base/time.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/time_point.h"
 

@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/assign_or_return.h"
 #include "base/result.h"
-#include "tools/fleet/answers/estimates.h"
+#include "tools/fleet/answers/answers.h"
 #include "tools/fleet/answers/source.h"
 #include "tools/options/command.h"
 

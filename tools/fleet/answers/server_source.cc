@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "tools/fleet/server/schema.h"
 
 namespace heaprec::tools::fleet {

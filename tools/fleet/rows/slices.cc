@@ -13,7 +13,7 @@
 #include "format/codec/index_table.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools::fleet {
 namespace {

@@ -30,7 +30,7 @@
 #include "format/model/file_description.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/groups/allocation_primitives.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/analysis/live/lifetimes.h"
 #include "tools/analysis/totals/trend.h"
 #include "tools/fleet/rows/sums.h"

@@ -13,7 +13,7 @@
 #include <cctype>
 #include <optional>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 
 namespace heaprec::tools::fleet {
 namespace {

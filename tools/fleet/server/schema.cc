@@ -7,7 +7,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 
 namespace heaprec::tools::fleet {
 namespace {

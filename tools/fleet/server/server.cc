@@ -13,7 +13,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 
 namespace heaprec::tools::fleet {
 namespace {

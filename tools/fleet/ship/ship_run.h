@@ -22,7 +22,7 @@
 #include "tools/fleet/server/server.h"
 #include "tools/fleet/ship/shipper.h"
 #include "tools/input/confined_open.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools::fleet {
 

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <thread>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 
 namespace heaprec::tools::fleet {
 namespace {

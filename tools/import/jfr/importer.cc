@@ -9,13 +9,13 @@
 #include <memory>
 #include <span>
 
-#include "base/assign_or_return.h"
+#include "base/result.h"
 #include "format/codec/file_header.h"
 #include "format/ring/ring_reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/import/jfr/constants.h"
 #include "tools/import/jfr/file.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools::jfr {

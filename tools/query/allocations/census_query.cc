@@ -6,7 +6,6 @@
 #include <map>
 
 #include "tools/input/loss_summary.h"
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"

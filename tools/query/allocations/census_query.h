@@ -13,7 +13,7 @@
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/input/recording.h"
 #include "tools/query/filter/event_filter.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "tools/analysis/groups/allocation_primitives.h"
+#include "tools/analysis/groups/call_tree.h"
 
 namespace heaprec::tools {
 namespace {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "tools/analysis/totals/stream_totals.h"
-#include "tools/input/recording_kind.h"
+#include "tools/analysis/totals/totals.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {

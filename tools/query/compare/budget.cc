@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {

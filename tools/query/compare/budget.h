@@ -5,7 +5,8 @@
 //   amount   = number [unit] ["/op" | "/s"]        unit: B KiB MiB GiB TiB (KB and k mean KiB too), objects, events, %
 //
 // A pattern is that of the filters (name_pattern.h), for names as they are shown (dictionary_names.h); all matches are
-// added. "?" at its end: no name needs to match. A rule is one of advice (tools/query/advice/rules.h): what it finds.
+// added. "?" at its end: no name needs to match. A rule is one of advice (tools/query/allocations/rules.h): what it
+// finds.
 //
 // Failure:  Parse returns a message for the user with the error, its position, and an example.
 #pragma once
@@ -18,7 +19,7 @@
 
 #include "base/result.h"
 #include "tools/analysis/groups/grouping.h"
-#include "tools/query/advice/advice_scan.h"
+#include "tools/query/allocations/advice_scan.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan.h"

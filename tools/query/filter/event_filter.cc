@@ -9,9 +9,8 @@
 #include <functional>
 #include <utility>
 
-#include "format/model/thread_name.h"
-#include "tools/analysis/groups/allocation_primitives.h"
-#include "tools/input/recording_kind.h"
+#include "format/model/names.h"
+#include "tools/analysis/groups/call_tree.h"
 #include "tools/input/stream_traits.h"
 #include "tools/options/command.h"
 #include "tools/text/messages.h"

@@ -16,7 +16,6 @@
 #include "tools/analysis/groups/grouping.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/input/walk.h"
 #include "tools/options/command.h"
 #include "tools/query/filter/name_pattern.h"
 #include "tools/query/filter/time_point.h"

@@ -10,13 +10,11 @@
 #include <string>
 #include <utility>
 
-#include "format/model/java_names.h"
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/analysis/groups/grouping.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/input/walk.h"
-#include "tools/options/suggest.h"
+#include "tools/options/command.h"
 #include "tools/text/messages.h"
 #include "tools/text/text.h"
 

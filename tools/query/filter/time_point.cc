@@ -7,7 +7,7 @@
 #include <ctime>
 #include <optional>
 
-#include "base/duration.h"
+#include "base/time.h"
 
 namespace heaprec::tools {
 namespace {

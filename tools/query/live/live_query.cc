@@ -10,9 +10,8 @@
 
 #include "tools/analysis/live/growth.h"
 #include "tools/analysis/totals/process_states.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
-#include "tools/input/walk.h"
 #include "tools/query/live/path_query.h"
 
 namespace heaprec::tools {

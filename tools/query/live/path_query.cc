@@ -11,10 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/input/dictionary_names.h"
 #include "tools/input/recording.h"
-#include "tools/input/walk.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -5,7 +5,7 @@
 #include "tools/analysis/estimate/design.h"
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/input/walk.h"
+#include "tools/input/recording.h"
 #include "tools/query/scan/census_strata.h"
 
 namespace heaprec::tools {

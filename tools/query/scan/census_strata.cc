@@ -1,8 +1,7 @@
 #include "tools/query/scan/census_strata.h"
 
 #include "tools/analysis/estimate/census_table.h"
-#include "tools/analysis/estimate/strata_builder.h"
-#include "tools/input/walk.h"
+#include "tools/input/recording.h"
 
 namespace heaprec::tools {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tools/input/loss_summary.h"
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"

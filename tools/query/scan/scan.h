@@ -27,7 +27,6 @@
 #include "tools/analysis/estimate/estimator.h"
 #include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/estimate/weighted_sample.h"
-#include "tools/analysis/groups/allocation_primitives.h"
 #include "tools/analysis/groups/call_tree.h"
 #include "tools/analysis/totals/process_states.h"
 #include "tools/input/dictionary_names.h"
@@ -36,7 +35,7 @@
 #include "tools/query/filter/event_filter.h"
 #include "tools/query/scan/census_strata.h"
 #include "tools/query/scan/scan_summary.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

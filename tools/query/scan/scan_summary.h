@@ -15,7 +15,7 @@
 #include "format/model/model.h"
 #include "format/reader/reader.h"
 #include "tools/analysis/estimate/design.h"
-#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/recording.h"
 #include "tools/query/scan/census_strata.h"

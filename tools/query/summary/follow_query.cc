@@ -5,7 +5,7 @@
 
 #include "tools/analysis/estimate/row_calibration.h"
 #include "tools/analysis/totals/totals.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 
 namespace heaprec::tools {
 namespace {

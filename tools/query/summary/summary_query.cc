@@ -4,7 +4,7 @@
 #include <span>
 
 #include "tools/analysis/estimate/row_calibration.h"
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/text/text.h"
 
 namespace heaprec::tools {

@@ -11,7 +11,6 @@
 
 #include "tools/analysis/live/live_sum.h"
 #include "tools/analysis/totals/process_states.h"
-#include "tools/analysis/totals/stream_totals.h"
 #include "tools/analysis/totals/totals.h"
 #include "tools/analysis/totals/trend.h"
 #include "tools/input/dictionary_names.h"

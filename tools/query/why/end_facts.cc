@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/input/confined_open.h"
 #include "tools/input/file_source.h"
 #include "tools/input/writer_process.h"

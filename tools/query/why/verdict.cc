@@ -8,7 +8,7 @@
 #include <csignal>
 #include <utility>
 
-#include "tools/input/recording_kind.h"
+#include "tools/input/stream_traits.h"
 #include "tools/query/why/owners.h"
 #include "tools/render/value_format.h"
 #include "tools/text/text.h"

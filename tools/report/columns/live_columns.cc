@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "tools/input/stream_traits.h"
-#include "tools/report/columns/selection.h"
+#include "tools/report/columns/group_columns.h"
 
 namespace heaprec::tools {
 

@@ -12,7 +12,7 @@
 #include "tools/render/renderers.h"
 #include "tools/render/value_format.h"
 #include "tools/report/columns/live_columns.h"
-#include "tools/report/compare/reports.h"
+#include "tools/report/estimates/reports.h"
 #include "tools/report/page/page_parts.h"
 #include "tools/text/text.h"
 

@@ -12,7 +12,7 @@
 #include "tools/query/filter/time_point.h"
 #include "tools/query/scan/scan.h"
 #include "tools/render/report.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

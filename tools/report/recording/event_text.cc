@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/model/thread_name.h"
+#include "format/model/names.h"
 #include "tools/input/loss_summary.h"
 #include "tools/input/stream_traits.h"
 #include "tools/render/renderers.h"

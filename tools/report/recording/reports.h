@@ -11,18 +11,18 @@
 #include "tools/analysis/health/diagnosis.h"
 #include "tools/analysis/health/trust.h"
 #include "tools/analysis/health/verification.h"
-#include "tools/analysis/totals/stream_totals.h"
+#include "tools/analysis/totals/totals.h"
 #include "tools/analysis/totals/trend.h"
 #include "tools/control/java_process.h"
 #include "tools/control/live_recording.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"
-#include "tools/query/advice/advice_scan.h"
+#include "tools/query/allocations/advice_scan.h"
 #include "tools/query/live/live_query.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/query/summary/summary_query.h"
 #include "tools/render/report.h"
-#include "tools/text/exit_code.h"
+#include "tools/text/messages.h"
 
 namespace heaprec::tools {
 

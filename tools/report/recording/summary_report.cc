@@ -9,10 +9,8 @@
 #include "tools/analysis/health/trust.h"
 #include "tools/input/file_source.h"
 #include "tools/input/loss_summary.h"
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/report/columns/group_columns.h"
-#include "tools/report/columns/selection.h"
 #include "tools/report/recording/reports.h"
 #include "tools/text/text.h"
 

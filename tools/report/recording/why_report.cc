@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "tools/input/recording_kind.h"
 #include "tools/input/stream_traits.h"
 #include "tools/query/summary/headlines.h"
 #include "tools/render/value_format.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/query/why/crash_loop.h"
 #include "tools/query/why/explanation.h"
 #include "tools/render/report.h"
 
