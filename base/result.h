@@ -42,8 +42,8 @@ using Status = Result<std::monostate>;
 
 // Passes failures on to the caller, for functions that return a Result or a Status themselves.
 //
-//   ASSIGN_OR_RETURN(const std::string text, ReadText(path));
-//   RETURN_IF_ERROR(Check(text));
+//   ASSIGN_OR_RETURN(const std::string text, read(path));
+//   RETURN_IF_ERROR(check(text));
 
 // Declares `target`, or assigns to it, the value of a Result; or returns its error from this function.
 #define ASSIGN_OR_RETURN(target, ...) HEAPREC_ASSIGN_OR_RETURN(HEAPREC_JOINED(result_, __LINE__), target, __VA_ARGS__)

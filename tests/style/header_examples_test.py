@@ -19,7 +19,7 @@ STATEMENT = re.compile(r"(;|[{}]| \.\.\.)\s*(//.*)?$")
 NAMESPACE = re.compile(r"^namespace (heaprec[\w:]*) \{", re.M)
 NAME = re.compile(r"(?<![\w.:>])(?!k[A-Z])[a-z]\w*\b(?!::)")
 DECLARED = re.compile(r"[\w>][*&]*\s+([a-z]\w*)\s*[;:({=,]")
-WORDS = set("auto bool break char const constexpr continue double else false float for format if int long nullptr render "
+WORDS = set("auto bool break char const constexpr continue double else false float for format if int jthread long nullptr render "
             "return short sizeof static std struct true uint32_t uint64_t unsigned void while".split())
 TYPES = {
     "after": "const Estimate&",
