@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "tools/analysis/estimate/confidence_interval.h"
 #include "tools/fleet/answers/hosts.h"
 #include "tools/fleet/answers/selection.h"
-#include "tools/fleet/answers/source.h"
 
 namespace heaprec::tools::fleet {
 
@@ -123,39 +121,5 @@ struct OutlierRow {
 // Returns hosts with |z| of at least `least_z`, largest first, in sites that have `min_share` of all bytes.
 Result<std::vector<OutlierRow>> Outliers(Source* source, const Selection& selection, RowGrain by, double min_share,
                                          double least_z);
-
-// Estimates with 95 % intervals from sums over recordings, for any source.
-//
-// Recordings are sampled independently, so their variances add up, each after its own calibration, and the sum gives
-// one interval. A recording without a sample of a group adds nothing to that group.
-//
-// Units:    bytes and objects; shares from 0 to 1.
-// Maths:    docs/estimates.md#fleet
-
-class FleetEstimator {
- public:
-  // `totals`: of all requested recordings.
-  explicit FleetEstimator(const std::map<uint64_t, Totals>& totals);
-
-  const std::vector<RecordingScale>& scales() const { return scales_; }
-  // The same without the ratio to all bytes, for parts of the range.
-  std::vector<RecordingScale> FactorsOnly() const;
-
-  // What all samples represent; exact if everything was counted.
-  Estimate Total() const;
-  Estimate TotalObjects() const { return Objects(all_); }
-  Estimate Bytes(const PooledSums& of) const;
-  Estimate Objects(const PooledSums& of) const;
-  Estimate Share(const PooledSums& of) const;
-  // Estimates the bytes of a part of the range, with FactorsOnly.
-  Estimate BytesOfPart(const PooledSums& of) const;
-
- private:
-  std::vector<RecordingScale> scales_;
-  PooledSums all_;
-  bool is_calibrated_ = true;  // all recordings are calibrated
-  double counted_ = 0;
-  double unit_ = 0;
-};
 
 }  // namespace heaprec::tools::fleet

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tools/fleet/answers/answers.h"
+#include "tools/fleet/answers/estimates.h"
 #include "tools/fleet/answers/source.h"
 #include "tools/options/command.h"
 
