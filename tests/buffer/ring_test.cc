@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "format/ring/content_keys.h"
 #include "recorder/buffer/lane_lease.h"
 #include "tests/support/files.h"
 

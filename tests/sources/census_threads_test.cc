@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
 #include "recorder/sources/census/census_writer.h"
 
 namespace heaprec::sources {

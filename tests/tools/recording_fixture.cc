@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_records.h"
 #include "format/writer/chunk_writer.h"
 

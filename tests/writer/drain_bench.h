@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "format/ring/content_keys.h"
 #include "format/codec/file_header.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "format/ring/content_keys.h"
 #include "tests/writer/drain_bench.h"
 
 namespace heaprec::writer {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/ring/content_keys.h"
 #include "tests/format/ring_image.h"
 #include "tests/writer/drain_bench.h"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "format/ring/content_keys.h"
 #include "tests/tools/recording_fixture.h"
 #include "throttle/interval_reducer.h"
 #include "tools/input/recording.h"

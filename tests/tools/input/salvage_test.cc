@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "format/ring/content_keys.h"
 #include "format/model/names.h"
 #include "tests/tools/recording_fixture.h"
 #include "throttle/interval_reducer.h"

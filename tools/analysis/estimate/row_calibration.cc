@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
 
 namespace heaprec::tools {
