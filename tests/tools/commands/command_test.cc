@@ -297,8 +297,8 @@ TEST_CASE_METHOD(Scratch, "Names cannot steer the terminal, whatever shows them"
     file.Add(Event{.time_ns = kMs, .class_name = "evil\x1b[2J", .thread = "\x1b[31m", .stack = {"e\nvil.m:1"}});
     file.End("jvm exit", kSecond);
   }
-  for (const std::string command : {"print", "summary", "top", "top --by stack", "top --by thread", "tree",
-                                    "timeline --by class", "live", "leaks --all --by class"}) {
+  for (const std::string command :
+       {"print", "summary", "top", "top --by stack", "top --by thread", "tree", "timeline --by class", "live"}) {
     const std::string out = Heaprec(command + " " + path).out;
     INFO(command << "\n" << out);
     CHECK((out.find("vil") != std::string::npos || command == "top --by thread"));
