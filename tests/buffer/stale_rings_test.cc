@@ -280,33 +280,24 @@ TEST_CASE("Concurrent movers lose no ring, even if some are killed") {
   CHECK(FilesIn(machine.recordings()) == 2 * kRings);
 }
 
-TEST_CASE("Rings and folders of other users are not touched") {
+TEST_CASE("Rings of other users are not touched, and the owner of a recording's folder cannot make its ring readable") {
   if (geteuid() != 0) {
     WARN("needs root, to be two users");
     return;
   }
   const Machine machine;
-  const std::string ring = machine.Kill(1);
+  const std::string of_other = machine.Kill(1), ring = machine.Kill(2);
   REQUIRE(chown(machine.ring(1).c_str(), 65534, 65534) == 0);
-  const MovedRings moved = MoveAbandonedRings(machine.rings(), 0);
-  CHECK(moved.copied + moved.removed + moved.losses.size() == 0);
-  CHECK(ContentOf(machine.ring(1)) == ring);
-}
-
-TEST_CASE("The owner of the recording's folder cannot make the ring readable") {
-  if (geteuid() != 0) {
-    WARN("needs root, to be two users");
-    return;
-  }
-  const Machine machine;
-  const std::string ring = machine.Kill(1);
   // In the place of the recording, with the id that the ring's name tells.
-  REQUIRE(chmod(machine.recording(1).c_str(), 0666) == 0);
-  REQUIRE(chown(machine.recording(1).c_str(), 65534, 65534) == 0);
-  CHECK(MoveAbandonedRings(machine.rings(), 0).copied == 1);
-  CHECK(ContentOf(machine.copy(1)) == ring);
+  REQUIRE(chmod(machine.recording(2).c_str(), 0666) == 0);
+  REQUIRE(chown(machine.recording(2).c_str(), 65534, 65534) == 0);
+  const MovedRings moved = MoveAbandonedRings(machine.rings(), 0);
+  CHECK(moved.copied == 1);
+  CHECK(moved.removed + moved.losses.size() == 0);
+  CHECK(ContentOf(machine.ring(1)) == of_other);
+  CHECK(ContentOf(machine.copy(2)) == ring);
   struct stat status {};
-  REQUIRE(stat(machine.copy(1).c_str(), &status) == 0);
+  REQUIRE(stat(machine.copy(2).c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0600);
 }
 

@@ -30,62 +30,50 @@ extern int64_t relative_calls;
 }
 asm(R"(
   .text
+  .macro target name
   .p2align 4
-  .globl PlainTarget
-PlainTarget:
+  .globl \name
+\name:
+  .endm
+  .macro add_and_return
+  mov %rsi, %rax
+  lock xadd %rax, (%rdi)
+  add %rsi, %rax
+  .endm
+  target PlainTarget
   push %rbp
   mov %rsp, %rbp
   sub $16, %rsp
-  mov %rsi, %rax
-  lock xadd %rax, (%rdi)
-  add %rsi, %rax
+  add_and_return
   leave
   ret
-  .p2align 4
-  .globl EndbrTarget
-EndbrTarget:
+  target EndbrTarget
   endbr64
-  mov %rsi, %rax
-  lock xadd %rax, (%rdi)
-  add %rsi, %rax
+  add_and_return
   ret
-  .p2align 4
-  .globl RelativeTarget
-RelativeTarget:
+  target RelativeTarget
   lea relative_calls(%rip), %rdx
   lock incq (%rdx)
-  mov %rsi, %rax
-  lock xadd %rax, (%rdi)
-  add %rsi, %rax
+  add_and_return
   ret
-  .p2align 4
-  .globl BranchTarget
-BranchTarget:
+  target BranchTarget
   test %rdi, %rdi
   je 1f
-  mov %rsi, %rax
-  lock xadd %rax, (%rdi)
-  add %rsi, %rax
+  add_and_return
 1:
   ret
-  .p2align 4
-  .globl TrapTarget
-TrapTarget:
+  target TrapTarget
   int3
   mov %rsi, %rax
   ret
-  .p2align 4
-  .globl HammeredTarget
-HammeredTarget:
+  target HammeredTarget
   push %rbp
   nop
   push %rbx
   nop
   nop
   nop
-  mov %rsi, %rax
-  lock xadd %rax, (%rdi)
-  add %rsi, %rax
+  add_and_return
   pop %rbx
   pop %rbp
   ret

@@ -14,13 +14,13 @@ using format::LifecycleEvent;
 using format::LifecycleKind;
 
 // Notes what is dropped.
-struct Recorder {
+struct Live final : TrackedSet {
+  explicit Live(uint32_t places = 100, uint32_t births = 10)
+      : TrackedSet(places, births, 1,
+                   {.drop = [this](uint16_t, uint64_t sample) { dropped.insert(sample); },
+                    .collections_at_birth = [](uint16_t place, uint64_t) { return uint64_t{place} * 10; },
+                    .collections = [] { return uint64_t{99}; }}) {}
   std::set<uint64_t> dropped;
-  TrackedSet::Callbacks Calls() {
-    return {.drop = [this](uint16_t, uint64_t sample) { dropped.insert(sample); },
-            .collections_at_birth = [](uint16_t place, uint64_t) { return uint64_t{place} * 10; },
-            .collections = [] { return uint64_t{99}; }};
-  }
 };
 
 ClosedSample Born(uint64_t id, uint64_t time_ns, double weight = 1000, uint16_t place = 1) {
@@ -44,8 +44,7 @@ TEST_CASE("Entries for births are kept free, and half of all are for the reservo
 }
 
 TEST_CASE("A kept sample is tracked until it dies, once") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 7), Born(2, 20)});
   CHECK(live.tracked().size() == 2);
   CHECK(live.tracked().at(1).checkpoint_sample.collections == 70);
@@ -54,7 +53,7 @@ TEST_CASE("A kept sample is tracked until it dies, once") {
   live.Died(Death(1, kSecond + 6), 0, 0);
   CHECK(live.TakeLifecycleEvents() == std::vector{Death(1, kSecond + 5)});
   CHECK(live.tracked().size() == 1);
-  CHECK(recorder.dropped.empty());
+  CHECK(live.dropped.empty());
 }
 
 LifecycleEvent Shrunk(uint64_t id, uint64_t time_ns, uint64_t left) {
@@ -64,8 +63,7 @@ LifecycleEvent Shrunk(uint64_t id, uint64_t time_ns, uint64_t left) {
 }
 
 TEST_CASE("A sample that shrinks continues as a smaller one, and every part is reported once") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   ClosedSample big = Born(1, 10), early = Born(2, 20), short_lived = Born(3, 30);
   for (ClosedSample* const one : {&big, &early, &short_lived}) one->sample.size = 900;
   // Of samples whose interval is open: the last word counts.
@@ -85,8 +83,7 @@ TEST_CASE("A sample that shrinks continues as a smaller one, and every part is r
 }
 
 TEST_CASE("A sample that dies before its interval ends never competes, and is dead when others are released") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   live.Died(Death(1, 500), 2, 64);
   live.Died(Death(2, kSecond + 77), 1, 128);  // found before the interval was closed, and after its end
   std::vector<uint64_t> floors(3, UINT64_MAX);
@@ -104,19 +101,17 @@ TEST_CASE("A sample that dies before its interval ends never competes, and is de
 }
 
 TEST_CASE("Samples that the second stage drops are no longer tracked, unless they are dead") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   live.Died(Death(2, 500), 0, 0);
   std::vector<ClosedSample> births{Born(1, 10), Born(2, 20), Born(3, 30, 1000, 0)};
   for (ClosedSample& birth : births) birth.is_kept = false;
   live.Close(kSecond, births);
-  CHECK(recorder.dropped == std::set<uint64_t>{1});
+  CHECK(live.dropped == std::set<uint64_t>{1});
   CHECK(live.TakeLifecycleEvents().empty());
 }
 
 TEST_CASE("A kept sample without an entry is reported as untracked") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 0)});
   const std::vector<LifecycleEvent> lifecycle_events = live.TakeLifecycleEvents();
   REQUIRE(lifecycle_events.size() == 1);
@@ -125,8 +120,7 @@ TEST_CASE("A kept sample without an entry is reported as untracked") {
 }
 
 TEST_CASE("If some samples have no entry, the others of the interval carry their weight") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   live.Close(kSecond, std::vector{Born(1, 10, 1000), Born(2, 20, 3000), Born(3, 30, 2000, 0)});
   live.Close(2 * kSecond, std::vector{Born(4, kSecond + 10, 1000)});
   CHECK(live.tracked().at(1).checkpoint_sample.sample.weight == 1500);
@@ -135,8 +129,7 @@ TEST_CASE("If some samples have no entry, the others of the interval carry their
 }
 
 TEST_CASE("If no sample of an interval has an entry, those of the next one carry their weight") {
-  Recorder recorder;
-  TrackedSet live(100, 10, 1, recorder.Calls());
+  Live live;
   live.Close(kSecond, std::vector{Born(1, 10, 1000, 0), Born(2, 20, 3000, 0)});
   live.Close(2 * kSecond, std::vector{Born(3, kSecond + 10, 2000, 0)});
   live.Close(3 * kSecond, std::vector{Born(4, 2 * kSecond + 10, 1000), Born(5, 2 * kSecond + 10, 1000)});
@@ -147,8 +140,7 @@ TEST_CASE("If no sample of an interval has an entry, those of the next one carry
 }
 
 TEST_CASE("Surplus samples are released at the end of the interval, and raise the threshold of the others") {
-  Recorder recorder;
-  TrackedSet live(120, 5, 1, recorder.Calls());  // 90 in the reservoir
+  Live live(120, 5);  // 90 in the reservoir
   std::vector<ClosedSample> births;
   for (uint64_t id = 1; id <= 100; ++id) births.push_back(Born(id, id, 1000, static_cast<uint16_t>(id)));
   live.Close(kSecond, births);
@@ -157,7 +149,7 @@ TEST_CASE("Surplus samples are released at the end of the interval, and raise th
   double highest = 0;
   for (const LifecycleEvent& lifecycle : lifecycle_events) {
     CHECK((lifecycle.kind == LifecycleKind::kEvicted && lifecycle.time_ns == kSecond && lifecycle.collections == 99));
-    CHECK(recorder.dropped.count(lifecycle.sample) == 1);
+    CHECK(live.dropped.count(lifecycle.sample) == 1);
     highest = std::max(highest, lifecycle.threshold);
   }
   CHECK(live.tracked().size() == 90);
@@ -173,8 +165,7 @@ TEST_CASE("Surplus samples are released at the end of the interval, and raise th
 }
 
 TEST_CASE("Of hundreds of thousands of samples each has one fate, and no state is left") {
-  Recorder recorder;
-  TrackedSet live(2000, 100, 1, recorder.Calls());
+  Live live(2000, 100);
   std::mt19937_64 random(5);
   std::vector<uint64_t> alive, lifecycle_events(400'001);
   uint64_t next = 1, most = 0;
@@ -204,8 +195,7 @@ TEST_CASE("Of hundreds of thousands of samples each has one fate, and no state i
 }
 
 TEST_CASE("A sample's threshold is the highest since its birth") {
-  Recorder recorder;
-  TrackedSet live(200, 10, 1, recorder.Calls());
+  Live live(200, 10);
   std::vector<std::pair<uint64_t, double>> thresholds;
   uint64_t id = 1;
   for (uint64_t second = 1; second <= 40; ++second) {

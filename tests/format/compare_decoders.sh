@@ -1,3 +1,0 @@
-#!/bin/sh
-# A script with the arguments that Bazel gives.
-exec python3 "$@"
