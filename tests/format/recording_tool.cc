@@ -60,29 +60,29 @@ json Header(const FileHeader& header) {
               {"17", header.ring_path},
               {"18", header.max_samples}};
   // These are there only if they say something.
-  if (header.duration_ns != 0) fields["19"] = header.duration_ns;
-  const StreamCap& exceptions = header.exceptions;
-  if (exceptions.interval_ns != 0) fields["20"] = exceptions.interval_ns;
-  if (exceptions.interval_cap != 0) fields["21"] = exceptions.interval_cap;
-  if (exceptions.rate_per_second != 0) fields["22"] = Number(exceptions.rate_per_second);
-  if (!header.exceptions_unavailable_reason.empty()) fields["23"] = header.exceptions_unavailable_reason;
-  if (header.max_tracked_objects != 0) fields["25"] = header.max_tracked_objects;
-  if (header.census != CensusMode::kOff) fields["26"] = static_cast<int>(header.census);
-  if (header.census_per_second != 0) fields["27"] = Number(header.census_per_second);
-  if (!header.census_unavailable_reason.empty()) fields["28"] = header.census_unavailable_reason;
-  const StreamCap& native = header.native;
-  if (native.interval_ns != 0) fields["29"] = native.interval_ns;
-  if (native.interval_cap != 0) fields["30"] = native.interval_cap;
-  if (native.rate_per_second != 0) fields["31"] = Number(native.rate_per_second);
-  if (!header.native_unavailable_reason.empty()) fields["32"] = header.native_unavailable_reason;
-  if (!header.native_not_seen.empty()) fields["39"] = header.native_not_seen;
-  if (header.source_facts != 0) fields["40"] = header.source_facts;
-  if (header.max_tracked_blocks != 0) fields["33"] = header.max_tracked_blocks;
-  const StreamCap& mapped = header.mapped;
-  if (mapped.interval_ns != 0) fields["34"] = mapped.interval_ns;
-  if (mapped.interval_cap != 0) fields["35"] = mapped.interval_cap;
-  if (mapped.rate_per_second != 0) fields["36"] = Number(mapped.rate_per_second);
-  if (header.max_tracked_mappings != 0) fields["37"] = header.max_tracked_mappings;
+  const std::pair<const char*, json> more[] = {{"19", header.duration_ns},
+                                               {"20", header.exceptions.interval_ns},
+                                               {"21", header.exceptions.interval_cap},
+                                               {"22", Number(header.exceptions.rate_per_second)},
+                                               {"23", header.exceptions_unavailable_reason},
+                                               {"25", header.max_tracked_objects},
+                                               {"26", static_cast<int>(header.census)},
+                                               {"27", Number(header.census_per_second)},
+                                               {"28", header.census_unavailable_reason},
+                                               {"29", header.native.interval_ns},
+                                               {"30", header.native.interval_cap},
+                                               {"31", Number(header.native.rate_per_second)},
+                                               {"32", header.native_unavailable_reason},
+                                               {"33", header.max_tracked_blocks},
+                                               {"34", header.mapped.interval_ns},
+                                               {"35", header.mapped.interval_cap},
+                                               {"36", Number(header.mapped.rate_per_second)},
+                                               {"37", header.max_tracked_mappings},
+                                               {"39", header.native_not_seen},
+                                               {"40", header.source_facts}};
+  for (const auto& [number, value] : more) {
+    if (value != 0 && value != "" && value != "0") fields[number] = value;
+  }
   for (const ServiceLabel& label : header.service_labels) fields["38"].push_back({label.key, label.value});
   return fields;
 }

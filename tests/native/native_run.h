@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -44,6 +46,30 @@ inline json RowOf(const json& document, const std::string& name) {
   }
   FAIL("no row " << name);
   return {};
+}
+
+// A program that was started without standard error has a file of its own under the number 2: no message goes there. As
+// a control, `message` is in the file that is standard error from the start. `record`: prepares the command.
+inline void CheckNoMessageInOwnFile(const std::function<void(Command* command, const std::string& folder)>& record,
+                                    const std::string& message) {
+  const auto run = [&](const std::string& redirection) {
+    const std::string folder = FreshFolder();
+    Command command{
+        {"/bin/sh", "-c", "exec \"$0\" 'owns 2' \"$1\"/own " + redirection, Built("odd_program_pie"), folder}};
+    record(&command, folder);
+    Process process(command);
+    const Outcome outcome = process.Finish();
+    RemoveRingsOf(process.pid());
+    std::filesystem::remove("/dev/shm/heaprec-native-" + std::to_string(process.pid()));
+    CHECK(outcome.err == "");
+    return std::pair(outcome.exit_code, folder);
+  };
+  const auto [open_code, open_folder] = run("2>\"$1\"/errors");
+  CHECK(open_code == 2);
+  CHECK(ReadFile(open_folder + "/errors").find(message) != std::string::npos);
+  const auto [code, folder] = run("2>&-");
+  CHECK(code == 3);
+  CHECK(ReadFile(folder + "/own") == "the program's own\n");
 }
 
 // The sum of estimates, each with an interval of 95 %.
