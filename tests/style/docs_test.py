@@ -101,14 +101,16 @@ def targets(package, known={}):
     """The targets that a BUILD file declares by itself, in a comprehension or by a macro."""
     if package not in known:
         path = ROOT / package / "BUILD"
-        known[package] = set()
+        known[package], constants = set(), {}
         for statement in ast.parse(path.read_text() if path.exists() else "").body:
+            if isinstance(statement, ast.Assign):
+                constants[statement.targets[0].id] = value_of(statement.value, constants)
             call, rounds = getattr(statement, "value", None), [{}]
             if isinstance(call, ast.ListComp):
                 [loop] = call.generators
                 several = getattr(loop.target, "elts", None)
                 names = [target.id for target in several or [loop.target]]
-                rounds = [dict(zip(names, value if several else [value])) for value in value_of(loop.iter, {})]
+                rounds = [dict(zip(names, value if several else [value])) for value in value_of(loop.iter, constants)]
                 call = call.elt
             if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and call.func.id not in NO_TARGETS:
                 known[package].update(name for variables in rounds for name in names_in(call, variables))
