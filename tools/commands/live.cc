@@ -102,7 +102,7 @@ bool IsKey(const std::vector<std::string>& keys, const std::string& key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
-std::vector<std::string> SortKeys() {
+std::vector<std::string> AllSortKeys() {
   std::vector<std::string> keys = LiveSortKeys();
   for (const std::string& key : LifetimeSortKeys()) {
     if (!IsKey(keys, key)) keys.push_back(key);
@@ -236,7 +236,7 @@ Command LiveCommand() {
                  "Sort by bytes (default), objects, growth, age, survived, samples or name; with --lifetimes by bytes "
                  "(default), promoted, gc, samples or name")
       .Value("COLUMN")
-      .OneOf(SortKeys());
+      .OneOf(AllSortKeys());
   options->common.output.AddLimitTo(command, "Maximum rows; 0 = all (default: 20, or 10 per table; json and csv: all)");
   command.AddFlag("--lifetimes", options->lifetimes,
                   "Show lifetimes: medians, objects that die young, survival curves");

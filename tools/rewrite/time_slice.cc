@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string>
 
-#include "format/ring/ring_reader.h"
+#include "format/ring/content_keys.h"
 #include "tools/analysis/live/collection_clock.h"
 #include "tools/input/recording.h"
 #include "tools/input/stream_traits.h"

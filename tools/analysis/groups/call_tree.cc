@@ -9,8 +9,7 @@
 #include <fstream>
 #include <utility>
 
-#include "format/ring/ring_reader.h"
-
+#include "format/ring/content_keys.h"
 namespace heaprec::tools {
 namespace {
 

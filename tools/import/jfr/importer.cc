@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "format/codec/file_header.h"
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
 #include "format/writer/chunk_writer.h"
 #include "tools/import/jfr/constants.h"

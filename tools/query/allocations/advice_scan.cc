@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "format/ring/ring_reader.h"
-
+#include "format/ring/content_keys.h"
 namespace heaprec::tools {
 namespace {
 
