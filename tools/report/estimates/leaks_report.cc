@@ -110,7 +110,7 @@ Line TooShort(const LiveResult& live) {
       .Continue(" growth cannot be distinguished from objects that were not yet collected");
 }
 
-std::vector<Line> Verdict(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
+std::vector<Line> Conclusion(const LiveAnswer& answer, const std::vector<LeakRow>& rows, double rate) {
   if (IsTooShort(answer.live)) return {TooShort(answer.live)};
   const std::string by = answer.live.tables.front().grouping.Text();
   const size_t leaks = LeaksIn(rows);
@@ -147,7 +147,7 @@ Report LeaksReport(const LiveAnswer& answer, const LeakRanking& ranking, const G
   const auto known = [&live](uint64_t count) { return live.knows_growth() ? Value(count) : Value(); };
   Report report("heaprec.leaks/1");
   report.Add(LiveContext(answer));
-  report.Add(Verdict(answer, rows, ranking.rate));
+  report.Add(Conclusion(answer, rows, ranking.rate));
   if (live.knows_growth()) report.Add(Span(live));
   report.Add(Hidden({{"by", live.tables.front().grouping.Text()},
                      {"fdr", ranking.rate, Unit::kShare},

@@ -47,7 +47,7 @@ std::vector<NativeVisitor::Row> Ranked(const NativeAnswer& answer) {
 }
 
 // Returns the callers of a stack's leaf, innermost first; none for other rows.
-std::vector<std::string> CallersOf(uint32_t key, const Grouping& grouping, const CallTree& tree) {
+std::vector<std::string> CallersOfKey(uint32_t key, const Grouping& grouping, const CallTree& tree) {
   if (grouping.by() != By::kStack) return {};
   return CallersOf(FramesOf(key, tree));
 }
