@@ -167,7 +167,7 @@ Report NativeReport(const NativeAnswer& answer) {
   std::vector<NativeRow> rows;
   for (size_t i = 0; i < shown; ++i) {
     rows.push_back({ranked[i], grouping.NameOf(ranked[i].key, answer.tree),
-                    CallersOf(ranked[i].key, grouping, answer.tree), seconds});
+                    CallersOfKey(ranked[i].key, grouping, answer.tree), seconds});
   }
   const NativeRow all = Total(answer);
   Columns columns = NativeColumns(answer);
@@ -252,7 +252,7 @@ void AddMappings(const MappingAnswer& answer, Report* report) {
   const Grouping& grouping = answer.mappings.grouping();
   for (size_t i = 0; i < shown; ++i) {
     const uint32_t key = ranked[i].key;
-    rows.push_back({ranked[i], grouping.NameOf(key, answer.tree), CallersOf(key, grouping, answer.tree)});
+    rows.push_back({ranked[i], grouping.NameOf(key, answer.tree), CallersOfKey(key, grouping, answer.tree)});
   }
   const MappingVisitor::Now all = answer.mappings.All();
   const bool is_shown = !ranked.empty() || answer.scan.summary().scanned().lost > 0;
