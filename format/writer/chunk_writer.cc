@@ -72,6 +72,17 @@ void ChunkWriter::EncodeDueRows() {
   open_since_.reset();
 }
 
+Result<ByteBuffer> ChunkWriter::Flush(const PerStream<StreamCounters>& counters,
+                                      std::span<const uint64_t> lane_positions, uint64_t now_ns, RowsAre rows) {
+  return Block(counters, lane_positions, now_ns, /*last=*/false, nullptr, rows);
+}
+
+Result<ByteBuffer> ChunkWriter::Finish(const PerStream<StreamCounters>& counters,
+                                       std::span<const uint64_t> lane_positions, uint64_t now_ns,
+                                       const EndMarker* ending) {
+  return Block(counters, lane_positions, now_ns, /*last=*/true, ending, RowsAre::kDue);
+}
+
 Result<ByteBuffer> ChunkWriter::Block(const PerStream<StreamCounters>& now, std::span<const uint64_t> lane_positions,
                                       uint64_t now_ns, bool last, const EndMarker* ending, RowsAre rows_are) {
   if (!std::ranges::all_of(samples_.of, &SampleEncoder::within_bounds) ||

@@ -105,15 +105,11 @@ class ChunkWriter {
   // per lane, the position before which all records are accounted for in the blocks up to this one, or in its open
   // rows.
   Result<ByteBuffer> Flush(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
-                           uint64_t now_ns, RowsAre rows = RowsAre::kDue) {
-    return Block(counters, lane_positions, now_ns, /*last=*/false, nullptr, rows);
-  }
+                           uint64_t now_ns, RowsAre rows = RowsAre::kDue);
 
   // As Flush, and ends the chunk. `ending` (may be null) also ends the recording; without it the chunk gets a roll-up.
   Result<ByteBuffer> Finish(const PerStream<StreamCounters>& counters, std::span<const uint64_t> lane_positions,
-                            uint64_t now_ns, const EndMarker* ending) {
-    return Block(counters, lane_positions, now_ns, /*last=*/true, ending, RowsAre::kDue);
-  }
+                            uint64_t now_ns, const EndMarker* ending);
 
   // Returns parity for the blocks after the last parity record; may be empty. Call it for a chunk that continues, or
   // ends without Finish.
