@@ -1,8 +1,8 @@
 """Holds the documentation to what it refers to: links, anchors, names of files, targets, options and classes;
 and to 120 columns.
 
-Usage: docs_test.py ROOT. Checked are all Markdown pages, every mention of a page of docs/ in the sources, and every
-mention of a file of C++ in its comments.
+Usage: docs_test.py ROOT. Checked are all Markdown pages, every mention of a page of docs/ in the sources, every mention
+of a file of C++ in its comments, and the tests that reproduce the figures of bench/results.
 """
 
 import ast
@@ -158,13 +158,17 @@ def wide_rows(page, line):
     return name.startswith("bench/") or name == "docs/jdks.md" or line.startswith(("| recorder/", "| tools/"))
 
 
-def in_page(page):
-    text = page.read_text()
-    for number, line in enumerate(text.splitlines(), 1):
+def labels_in(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
         for absolute, relative, pattern in LABEL.findall(line):
             for target in spelled_out(pattern):
                 if not has_target(absolute or relative, target):
                     yield number, f"//{absolute or relative}:{target}: there is no such target"
+
+
+def in_page(page):
+    yield from labels_in(page)
+    text = page.read_text()
     for number, line in prose(text):
         for target in LINK.findall(line):
             reason = None if re.match(r"[a-z]+:", target) else missing(page, target)
@@ -212,6 +216,8 @@ def main():
         elif path.suffix in SOURCES or path.name == "BUILD":
             sources += 1
             problems = in_source(path)
+        elif path.parent == ROOT / "bench/results":
+            problems = labels_in(path)
         else:
             continue
         found += [f"{path.relative_to(ROOT)}:{number}: {problem}" for number, problem in problems]
