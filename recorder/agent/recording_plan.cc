@@ -1,17 +1,11 @@
 #include "recorder/agent/recording_plan.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,12 +13,13 @@
 #include "base/time.h"
 #include "format/model/version.h"
 #include "format/ring/ring_records.h"
+#include "recorder/agent/identity.h"
 #include "recorder/agent/options/rates.h"
 #include "recorder/agent/options/service_labels.h"
 #include "recorder/buffer/stale_rings.h"
 #include "recorder/sources/log.h"
+#include "recorder/writer/open_store.h"
 #include "recorder/writer/signal_masked_thread.h"
-#include "recorder/writer/store.h"
 
 namespace heaprec::agent {
 namespace {
@@ -225,62 +220,6 @@ void EndAndWait(writer::Drain* drain, const std::string& reason) {
   drain->RequestStop(reason);
   if (drain->Wait(kStopPatienceNs)) return;
   Log(LogLevel::kError, "{}: could not write the end of the recording in time; run 'heaprec recover'", drain->path());
-}
-
-namespace {
-
-constexpr size_t kMaxRead = 64 << 10;
-constexpr size_t kContainerIdDigits = 64;
-
-std::string ReadSmallFile(const char* path) {
-  std::string text(kMaxRead, '\0');
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
-  const ssize_t got = read(descriptor, text.data(), text.size());
-  close(descriptor);
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  return text;
-}
-
-// The first run of exactly 64 lower-case hex digits.
-std::string FindContainerId(std::string_view text) {
-  size_t run = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    const bool hex = i < text.size() &&
-                     (std::isdigit(static_cast<unsigned char>(text[i])) != 0 || (text[i] >= 'a' && text[i] <= 'f'));
-    if (hex) {
-      ++run;
-      continue;
-    }
-    if (run == kContainerIdDigits) return std::string(text.substr(i - run, run));
-    run = 0;
-  }
-  return {};
-}
-
-}  // namespace
-
-format::RecordingId NewRecordingId() {
-  format::RecordingId id{};
-  if (getrandom(id.data(), id.size(), 0) == static_cast<ssize_t>(id.size())) return id;
-  const uint64_t words[2] = {EpochNs(), MonotonicNs() ^ (static_cast<uint64_t>(getpid()) << 40)};
-  std::memcpy(id.data(), words, sizeof(words));
-  return id;
-}
-
-std::string BootId() {
-  std::string id = ReadSmallFile("/proc/sys/kernel/random/boot_id");
-  while (!id.empty() && id.back() == '\n') id.pop_back();
-  return id;
-}
-
-std::string ContainerId() {
-  std::string id = FindContainerId(ReadSmallFile("/proc/self/cgroup"));
-  return id.empty() ? FindContainerId(ReadSmallFile("/proc/self/mountinfo")) : id;
-}
-
-std::string DefaultRingPath(const format::RecordingId& id) {
-  return fmt::format("{}/heaprec-{}-{:02x}.ring", kRingFolder, getpid(), fmt::join(id, ""));
 }
 
 }  // namespace heaprec::agent

@@ -69,15 +69,4 @@ struct RecordingPlan {
 // Ends the recording and waits, some seconds at most, until it is complete in its file.
 void EndAndWait(writer::Drain* drain, const std::string& reason);
 
-// Identifies this process: connects a recording with its ring, its boot and its container.
-//
-// Context:  setup.
-// Failure:  none: what cannot be read is empty (random bytes fall back to clock and pid).
-
-format::RecordingId NewRecordingId();
-std::string BootId();       // contents of /proc/sys/kernel/random/boot_id
-std::string ContainerId();  // 64 hex digits from /proc/self/cgroup or mountinfo, as container runtimes name them
-inline constexpr char kRingFolder[] = "/dev/shm";
-std::string DefaultRingPath(const format::RecordingId& id);  // in kRingFolder
-
 }  // namespace heaprec::agent

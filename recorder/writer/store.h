@@ -11,7 +11,6 @@
 // Durable:  synced data stays readable after a power cut: a copy is synced before it gets the name.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -115,15 +114,5 @@ class Store {
   uint64_t sync_size_ = 0, synced_size_ = 0, last_sync_ns_ = 0;
   bool name_is_new_ = true;  // the folder must be synced after the file
 };
-
-// Creates a recording's first file, and gives up if the file system does not respond, because the JVM's start and
-// commands wait for this.
-//
-// Context:  setup. The thread heaprec-open opens the file, and may stay in that call forever. If it cannot be started,
-//           the caller opens the file. A ring named by the option `ring` is not opened this way, because it is on a
-//           tmpfs.
-// Failure:  as for Store::Create; also an Error after `patience`. If the file is created later, it is removed.
-
-Result<Store> OpenStore(StoreConfig config, std::chrono::seconds patience);
 
 }  // namespace heaprec::writer

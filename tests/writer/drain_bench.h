@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "format/ring/content_keys.h"
 #include "format/codec/file_header.h"
+#include "format/ring/content_keys.h"
 #include "format/ring/ring_reader.h"
 #include "recorder/buffer/lane_lease.h"
 #include "recorder/sources/census/census_writer.h"

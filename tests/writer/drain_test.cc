@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/ring/content_keys.h"
 #include "format/reader/chunk_span.h"
+#include "format/ring/content_keys.h"
 #include "recorder/writer/signal_masked_thread.h"
 #include "tests/writer/drain_bench.h"
 

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "recorder/agent/options/command.h"
-#include "recorder/agent/recording_plan.h"
+#include "recorder/agent/identity.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/source.h"
 

@@ -19,7 +19,7 @@
 #include <new>
 
 #include "base/result.h"
-#include "recorder/agent/recording_plan.h"
+#include "recorder/agent/identity.h"
 #include "recorder/arch/detour.h"
 #include "recorder/hotspot/stacks/stack_walker.h"
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "format/ring/content_keys.h"
 #include "format/model/names.h"
+#include "format/ring/content_keys.h"
 #include "tests/tools/recording_fixture.h"
 #include "throttle/interval_reducer.h"
 #include "throttle/random.h"
