@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/agent/options/command.h"
 #include "recorder/agent/identity.h"
+#include "recorder/agent/options/command.h"
 #include "recorder/sources/java/entry.h"
 #include "recorder/sources/java/source.h"
 
