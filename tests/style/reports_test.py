@@ -5,7 +5,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-FORBIDDEN = re.compile(r'^\s*#include (?:<(nlohmann/[^>]*)>|"(tools/text/(?:terminal|output|messages)\.h)")|\b(AppendCsvField|AppendMarkup)\(', re.M)
+FORBIDDEN = re.compile(r'^\s*#include (?:<(nlohmann/[^>]*)>|"(tools/text/(?:terminal|output)\.h)")|\b(AppendCsvField|AppendMarkup|PrintError|Fail)\(', re.M)
 # `print` writes events one by one; pictures draw themselves; Prometheus' format is not ours to lay out.
 EVENTS = {"event_text.cc", "event_text.h", "state_text.cc", "prometheus_text.cc", "memory_picture.cc"}
 JSON = re.compile(r"^\s*#include <nlohmann/json.hpp>", re.M)
