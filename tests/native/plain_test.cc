@@ -493,8 +493,6 @@ TEST_CASE("A program that shares its descriptors with heaprec's threads may clos
   RemoveRingsOf(pid);
 }
 
-// A shell closes 2 and then needs it: a thread of ours that opens a file may not take that number. Before threads had
-// descriptors of their own, one in four of these shells failed (16 of 60).
 // Before the shells: each message about a ring that one of them left, and that cannot be moved within the limit, delays
 // this one.
 TEST_CASE("Messages of the drain go to the program's standard error") {
@@ -508,6 +506,8 @@ TEST_CASE("Messages of the drain go to the program's standard error") {
   RemoveRingsOf(process.pid());
 }
 
+// A shell closes 2 and then needs it: a thread of ours that opens a file may not take that number. Before threads had
+// descriptors of their own, one in four of these shells failed (16 of 60).
 TEST_CASE("A shell's redirections work while rings of killed processes are moved") {
   const std::string folder = FreshFolder();
   constexpr int kShells = 40;
