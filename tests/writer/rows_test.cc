@@ -153,7 +153,7 @@ class Points {
  public:
   Points(Bench* bench, uint64_t classes) : bench_(*bench), classes_(classes) {}
 
-  // So many in the middle of a second, at whose end the drain runs.
+  // Commits `count` points in the middle of a second, and runs the drain at its end.
   void Second(uint64_t count, uint64_t second) {
     Commit(count, second * kSecond + kSecond / 2);
     bench_.TickAt((second + 1) * kSecond);

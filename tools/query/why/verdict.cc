@@ -610,18 +610,26 @@ const char* CertaintyName(Certainty certainty) {
 
 bool IsExit(const std::optional<std::string>& reason) { return reason == "jvm exit" || reason == "exit"; }
 
+// How the messages of the JDK's own OutOfMemoryErrors begin, in all releases. Without a stack the event has no other
+// sign of what ran out.
+constexpr std::pair<std::string_view, Resource> kMessagesOfTheJdk[] = {
+    {"GC overhead limit exceeded", Resource::kGcTime},
+    {"Java heap space", Resource::kHeap},
+    {"Compressed class space", Resource::kClassSpace},
+    {"Metaspace", Resource::kMetaspace},
+    {"Requested array size exceeds VM limit", Resource::kArray},
+    {"unable to create native thread", Resource::kThreads},
+    {"Direct buffer memory", Resource::kDirect},
+    {"Cannot reserve ", Resource::kDirect},
+};
+
 Resource ResourceOf(const EndEvent& error) {
   if (error.class_name.ends_with("StackOverflowError")) return Resource::kStack;
-  // HotSpot's own messages, the same in all releases: there is no other sign of what ran out.
-  const std::string_view message = error.state.cause;
-  const auto says = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
-  if (says("GC overhead limit")) return Resource::kGcTime;
-  if (says("Java heap space")) return Resource::kHeap;
-  if (says("Compressed class space")) return Resource::kClassSpace;
-  if (says("Metaspace")) return Resource::kMetaspace;
-  if (says("Requested array size")) return Resource::kArray;
-  if (says("native thread") || HasFrame(error, "java.lang.Thread.start")) return Resource::kThreads;
-  if (says("irect buffer memory") || HasFrame(error, "java.nio.Bits.reserveMemory")) return Resource::kDirect;
+  const auto known = std::ranges::find_if(
+      kMessagesOfTheJdk, [&](const auto& one) { return std::string_view(error.state.cause).starts_with(one.first); });
+  if (known != std::end(kMessagesOfTheJdk)) return known->second;
+  if (HasFrame(error, "java.lang.Thread.start")) return Resource::kThreads;
+  if (HasFrame(error, "java.nio.Bits.reserveMemory")) return Resource::kDirect;
   return Resource::kOther;
 }
 
