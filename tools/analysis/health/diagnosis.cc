@@ -38,6 +38,7 @@ const char* IdOf(TrustTopic about) {
   constexpr std::array kIds{
       "end", "damage", "source", "stacks",    "total", "maxsamples", "losses", "counters", "uncounted_threads",
       "cap", "ring",   "names",  "exceptions"};
+  static_assert(kIds.size() == static_cast<size_t>(TrustTopic::kExceptions) + 1);
   return kIds.at(static_cast<size_t>(about));
 }
 
@@ -320,6 +321,7 @@ uint8_t Completeness::FlagsOf(format::Index stack) {
 
 const char* LevelName(Level level) {
   constexpr std::array kNames{"ok", "note", "warning", "problem"};
+  static_assert(kNames.size() == static_cast<size_t>(Level::kProblem) + 1);
   return kNames.at(static_cast<size_t>(level));
 }
 

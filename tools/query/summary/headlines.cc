@@ -175,6 +175,7 @@ void ChooseNext(const HeadlineInputs& inputs, Headlines* into) {
 
 const char* MoodName(Mood mood) {
   constexpr std::array kNames{"neutral", "good", "warning", "bad"};
+  static_assert(kNames.size() == static_cast<size_t>(Mood::kBad) + 1);
   return kNames.at(static_cast<size_t>(mood));
 }
 

@@ -88,6 +88,7 @@ const char* ResourceName(Resource resource) {
                               "",  // kStack
                               "array too large",
                               "GC overhead limit exceeded"};
+  static_assert(kNames.size() == static_cast<size_t>(Resource::kGcTime) + 1);
   return kNames.at(static_cast<size_t>(resource));
 }
 
